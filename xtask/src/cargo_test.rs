@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::num::NonZero;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,6 +64,16 @@ pub enum Compiler {
     Linting,
 }
 
+impl Compiler {
+    /// Has a cargo build by it.
+    pub fn put_into(self, cargo: &mut Command) {
+        if self == Self::Linting {
+            // As `cargo clippy` has it checked. The crates of others are the compiler's.
+            cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+        }
+    }
+}
+
 /// How cargo is called.
 struct Cargo {
     compiler: Compiler,
@@ -76,10 +86,7 @@ impl Cargo {
     fn test(&self, words: &[String]) -> Result<Counts> {
         let mut command = shell::cargo(&shell::root(), "test");
         command.arg("--no-fail-fast").args(words).env(THREADS, &self.threads);
-        if self.compiler == Compiler::Linting {
-            // As `cargo clippy` has it checked. The crates of others are the compiler's.
-            command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
-        }
+        self.compiler.put_into(&mut command);
         command.args(shows_output(words));
         println!("$ {}", shell::display(&command));
         // One pipe for both: what cargo says of a program stands behind what the program says.

@@ -102,7 +102,7 @@ fn run(task: Task) -> Result<Tally> {
         Task::Cross => cross::targets(&mut tally)?,
         Task::Miri => miri::run(&mut tally)?,
         Task::Msrv => cross::oldest_rust(&mut tally)?,
-        Task::OneRow => one_row::run(&mut tally)?,
+        Task::OneRow => one_row::run(Compiler::Plain, &mut tally)?,
         Task::OwnWorkload => one_row::own(&mut tally)?,
         Task::Setup => setup::run(&mut tally)?,
         Task::Bench(bench) => bench.run(&mut tally)?,
@@ -136,7 +136,7 @@ fn test(args: &[String], compiler: Compiler, tally: &mut Tally) -> Result<()> {
             timed("truth", || truth::check(tally))?;
             timed("cross", || cross::targets(tally))?;
             timed("miri", || miri::run(tally))?;
-            timed("one-row", || one_row::run(tally))
+            timed("one-row", || one_row::run(compiler, tally))
         },
     )
 }

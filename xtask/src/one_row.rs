@@ -4,10 +4,12 @@
 
 mod toys;
 
-use crate::shell;
+use crate::cargo_test::Compiler;
+use crate::shell::{self, Done};
 use crate::tally::Tally;
 use anyhow::{Context, Result};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -16,30 +18,42 @@ use toys::{Contract, Toy};
 /// No single command of the toys takes longer than this.
 const RUN_MAX: Duration = Duration::from_secs(180);
 
-/// The repository outside of the workspace that has a workload, a lock and a mechanism of its own.
-const OWN: &str = "examples/own-workload";
-
-/// Nor does building and running a part of the contract test, or the tests of that repository.
+/// Nor does building and running contract tests, or the tests of the repository outside of the workspace.
 const CONTRACT_MAX: Duration = Duration::from_secs(600);
 
+/// The repository outside of the workspace that has a workload, a lock and a mechanism of its own.
+const OWN: &str = "examples/own-workload";
+/// The modules of its contract tests, and its other test programs.
+const OWN_PARTS: [&str; 2] = ["nap::", "spin::"];
+const OWN_PROGRAMS: [&str; 2] = ["growth", "own_program"];
+const OWN_STEP: &str = "own: a repository with a workload, a lock and a mechanism of its own";
+
 /// Adds the toys to a copy of the workspace, and uses all.
-pub fn run(tally: &mut Tally) -> Result<()> {
+pub fn run(compiler: Compiler, tally: &mut Tally) -> Result<()> {
     let directory = tempfile::tempdir()?;
-    let copy = directory.path().join("workspace");
-    copy_workspace(&shell::root(), &copy)?;
+    let workspace = directory.path().join("workspace");
+    copy_workspace(&shell::root(), &workspace)?;
+    let built = shell::target_dir()?;
+    let target = built.join("one-row");
+    seed(&built.join("debug"), &target.join("debug"))?;
+    let copy = Copy { workspace, target, compiler };
     for toy in toys::ALL {
-        add(toy, &copy)?;
+        copy.add(toy)?;
     }
-    // A directory of its own for what is built: in the workspace's own one, the toy's knee would take the
-    // place of the real one.
-    let target = shell::target_dir()?.join("one-row");
-    let mut compile = cargo(&copy, &target, "build");
-    let built = shell::succeeds(compile.args(["--package", "knee", "--features", "contract"]))?;
+    copy.finds_mistakes(tally)?;
+    for contract in toys::CONTRACTS {
+        copy.write(contract.toy.file, contract.toy.text)?;
+    }
+    copy.takes_in_own()?;
+    let mut compile = copy.cargo("build");
+    // Without tests, others' crates would have other features, and be built once more.
+    compile.args(["--bin", "knee"]).args(chosen(&["contract"])).args(chosen(&OWN_PROGRAMS));
+    let built = shell::succeeds(&mut compile)?;
     tally.check("one-row: knee builds with one file and one line more", built);
     if !built {
         return Ok(());
     }
-    let bench = Uses { knee: target.join("debug/knee"), directory: directory.path() };
+    let bench = Uses { knee: copy.target.join("debug/knee"), directory: directory.path() };
     for toy in toys::ALL {
         for (args, wanted) in toy.uses {
             let step = format!("one-row: `knee {}` knows the toy {}", args.join(" "), toy.what);
@@ -52,104 +66,161 @@ pub fn run(tally: &mut Tally) -> Result<()> {
             }
         }
     }
-    for contract in toys::CONTRACTS {
-        holds_to(contract, &copy, &target, tally)?;
-    }
-    own_in(&copy, &target, tally)
+    let parts = toys::CONTRACTS.iter().map(|contract| contract.part).chain(OWN_PARTS);
+    let holds = is_good(&copy.test(&["contract"], parts)?);
+    tally.check("one-row: the contracts hold with the toys", holds);
+    let works = is_good(&copy.test(&OWN_PROGRAMS, [])?);
+    tally.check(OWN_STEP, works);
+    Ok(())
 }
 
-/// Runs the tests of a repository outside of the workspace, which build its program and run it.
+/// Runs the tests of the repository outside of the workspace by itself, which build its program and run it.
 pub fn own(tally: &mut Tally) -> Result<()> {
-    own_in(&shell::root(), &shell::target_dir()?.join("own"), tally)
+    let own = shell::root().join(OWN);
+    complete_lock(&shell::root(), &own)?;
+    let mut command = shell::cargo(&own, "test");
+    command.env("CARGO_TARGET_DIR", shell::target_dir()?.join("own"));
+    tally.check(OWN_STEP, shell::succeeds(&mut command)?);
+    Ok(())
 }
 
-/// The same in that workspace, with its versions of others' crates.
-fn own_in(workspace: &Path, target: &Path, tally: &mut Tally) -> Result<()> {
-    let own = workspace.join(OWN);
+/// That repository has others' crates in this workspace's versions; by itself it is in no lock file.
+fn complete_lock(workspace: &Path, own: &Path) -> Result<()> {
     fs::copy(workspace.join("Cargo.lock"), own.join("Cargo.lock"))?;
-    // The repository itself is not in it.
-    let mut complete = shell::cargo_that_locks(&own, "metadata");
-    shell::bounded(complete.args(["--format-version", "1"]), RUN_MAX)?;
-    let mut command = cargo(&own, target, "test");
-    println!("$ {}", shell::display(&command));
-    let done = shell::bounded(&mut command, CONTRACT_MAX)?;
+    resolve(own)
+}
+
+fn resolve(directory: &Path) -> Result<()> {
+    let mut resolved = shell::cargo_that_locks(directory, "metadata");
+    shell::output(resolved.args(["--format-version", "1"]))?;
+    Ok(())
+}
+
+/// Whether it succeeded; if not, what it printed is shown.
+fn is_good(done: &Done) -> bool {
     if !done.status.success() {
         println!("{}{}", done.stdout, done.stderr);
     }
-    tally.check(
-        "own: a repository with a workload, a lock and a mechanism of its own",
-        done.status.success(),
-    );
-    Ok(())
+    done.status.success()
 }
 
-/// A contract test takes up the toy by itself: it passes with the toy in the table, and fails, naming
-/// it, once the toy doesn't do any more what it has to.
-fn holds_to(contract: &Contract, copy: &Path, target: &Path, tally: &mut Tally) -> Result<()> {
-    let test = || {
-        let mut command = cargo(copy, target, "test");
-        command.args(["--package", contract.package, "--test", "contract", contract.part]);
+/// Cargo's words that choose these test programs.
+fn chosen<'a>(programs: &[&'a str]) -> Vec<&'a str> {
+    programs.iter().flat_map(|program| ["--test", program]).collect()
+}
+
+/// The copy of the workspace.
+struct Copy {
+    workspace: PathBuf,
+    /// A directory of its own for what is built: in the workspace's own one, the toy's knee would take the place of the
+    /// real one.
+    target: PathBuf,
+    compiler: Compiler,
+}
+
+impl Copy {
+    /// Adds one file and one line; what a contract test has to find is broken at first.
+    fn add(&self, toy: &Toy) -> Result<()> {
+        let contract = toys::CONTRACTS.iter().find(|contract| contract.toy.file == toy.file);
+        let text = contract.map_or_else(|| toy.text.to_owned(), Contract::broken);
+        self.write(toy.file, &text)?;
+        let table = self.read(toy.table)?;
+        let more = with_row(&table, toy.group, toy.row)
+            .with_context(|| format!("{}: no table to put a row into", toy.table))?;
+        self.write(toy.table, &more)
+    }
+
+    fn read(&self, file: &str) -> Result<String> {
+        fs::read_to_string(self.workspace.join(file)).with_context(|| format!("{file} is missing"))
+    }
+
+    fn write(&self, file: &str, text: &str) -> Result<()> {
+        Ok(fs::write(self.workspace.join(file), text)?)
+    }
+
+    /// The contract tests take up the toys by themselves, and name each that doesn't do what it has to.
+    fn finds_mistakes(&self, tally: &mut Tally) -> Result<()> {
+        let parts = toys::CONTRACTS.iter().map(|contract| contract.part);
+        let done = self.test(&["contract"], parts)?;
+        for contract in toys::CONTRACTS {
+            let is_found = done.stdout.contains(contract.complaint) && !done.status.success();
+            if !is_found {
+                println!("{}{}", done.stdout, done.stderr);
+            }
+            let what = contract.toy.what;
+            let finds = format!("one-row: the contract test finds a toy {what} that is broken");
+            tally.check(&finds, is_found);
+        }
+        Ok(())
+    }
+
+    /// Makes the repository outside a member, once its manifest has been resolved by itself: alone it would have other
+    /// features of others' crates, and all of it would be built once more. `cargo xtask own` does that.
+    fn takes_in_own(&self) -> Result<()> {
+        complete_lock(&self.workspace, &self.workspace.join(OWN))?;
+        let manifest = format!("{OWN}/Cargo.toml");
+        self.write(&manifest, &self.read(&manifest)?.replacen("[workspace]\n", "", 1))?;
+        let members = format!("\"xtask\", \"{OWN}\"]");
+        self.write("Cargo.toml", &self.read("Cargo.toml")?.replacen("\"xtask\"]", &members, 1))?;
+        resolve(&self.workspace)
+    }
+
+    /// Runs these parts of test programs, or all.
+    fn test<'a>(
+        &self,
+        programs: &[&str],
+        parts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Done> {
+        let mut command = self.cargo("test");
+        command.arg("--no-fail-fast");
+        command.args(chosen(programs)).arg("--").args(parts);
         println!("$ {}", shell::display(&command));
         shell::bounded(&mut command, CONTRACT_MAX)
-    };
-    let sound = test()?;
-    if !sound.status.success() {
-        println!("{}{}", sound.stdout, sound.stderr);
     }
-    let what = contract.toy.what;
-    let holds = format!("one-row: the contract holds with a toy {what}");
-    tally.check(&holds, sound.status.success());
-    let (right, wrong) = contract.mistake;
-    fs::write(copy.join(contract.toy.file), contract.toy.text.replace(right, wrong))?;
-    let broken = test()?;
-    let named = broken.stdout.contains(contract.complaint);
-    if !named {
-        println!("{}{}", broken.stdout, broken.stderr);
+
+    /// A cargo that builds the copy as the workspace was built for its tests, but knee with its default features.
+    fn cargo(&self, subcommand: &str) -> Command {
+        let mut command = shell::cargo(&self.workspace, subcommand);
+        self.compiler.put_into(&mut command);
+        command.arg("--workspace").env("CARGO_TARGET_DIR", &self.target);
+        command
     }
-    let is_found = named && !broken.status.success();
-    let finds = format!("one-row: the contract test finds a toy {what} that is broken");
-    tally.check(&finds, is_found);
+}
+
+/// Copies the libraries that were built for the tests: those without a toy in them are the copy's as well.
+fn seed(built: &Path, target: &Path) -> Result<()> {
+    if target.exists() {
+        fs::remove_dir_all(target)?;
+    }
+    let libraries = target.join("deps");
+    fs::create_dir_all(&libraries)?;
+    keep_times(&[built.join(".fingerprint"), built.join("build")], target)?;
+    let files: io::Result<Vec<PathBuf>> =
+        fs::read_dir(built.join("deps"))?.map(|file| Ok(file?.path())).collect();
+    // Programs have no extension.
+    let files: Vec<PathBuf> =
+        files?.into_iter().filter(|file| file.extension().is_some()).collect();
+    files.chunks(1000).try_for_each(|files| keep_times(files, &libraries))
+}
+
+/// Copies these, whose times say to cargo what is fresh.
+fn keep_times(files: &[PathBuf], into: &Path) -> Result<()> {
+    let mut command = Command::new("cp");
+    command.args(["--recursive", "--preserve=timestamps,mode", "--target-directory"]).arg(into);
+    shell::output(command.args(files))?;
     Ok(())
 }
 
-/// A cargo that builds the copy, without debugging information, which nobody will read and which tells the
-/// copy's own crates from the workspace's. The others were built for the tests and are the same ones:
-/// where this cargo can (since 1.91), it takes them from there. The toys compute little: `analysis` is not optimised for
-/// them, which takes longer than all the rest.
-fn cargo(copy: &Path, target: &Path, subcommand: &str) -> Command {
-    let mut command = shell::cargo(copy, subcommand);
-    for profile in ["knee-analysis.opt-level=0", "knee-simulate.opt-level=0"] {
-        command.args(["--config", &format!("profile.dev.package.{profile}")]);
-    }
-    command.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "0");
-    if let Some(built) = target.parent() {
-        command.env("CARGO_BUILD_BUILD_DIR", built);
-    }
-    command
-}
-
-/// Copies what git tracks or would track.
+/// Copies what git tracks or would track, with its times.
 fn copy_workspace(from: &Path, to: &Path) -> Result<()> {
     for file in shell::files(from)? {
         let copy = to.join(&file);
         fs::create_dir_all(copy.parent().context("a file without a directory")?)?;
-        fs::copy(from.join(&file), &copy)
-            .with_context(|| format!("can't copy {}", file.display()))?;
-        // A build looks at times: this copy must be newer than the one before it, which was built
-        // in the same place.
-        fs::File::options().append(true).open(&copy)?.set_modified(std::time::SystemTime::now())?;
+        let file = from.join(file);
+        fs::copy(&file, &copy).with_context(|| format!("can't copy {}", file.display()))?;
+        let modified = fs::metadata(&file)?.modified()?;
+        fs::File::options().append(true).open(&copy)?.set_modified(modified)?;
     }
-    Ok(())
-}
-
-/// Adds one file and one line.
-fn add(toy: &Toy, copy: &Path) -> Result<()> {
-    fs::write(copy.join(toy.file), toy.text)?;
-    let table = copy.join(toy.table);
-    let text = fs::read_to_string(&table).with_context(|| format!("{} is missing", toy.table))?;
-    let more = with_row(&text, toy.group, toy.row)
-        .with_context(|| format!("{}: no table to put a row into", toy.table))?;
-    fs::write(&table, more)?;
     Ok(())
 }
 

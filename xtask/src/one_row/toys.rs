@@ -26,8 +26,7 @@ pub const ALL: &[&Toy] = &[&MECHANISM, &LOCK, &WORKLOAD, &FINDING, &FORMAT, &IMP
 /// A contract test that a toy is held to.
 pub struct Contract {
     pub toy: &'static Toy,
-    /// The crate that holds the test, and the part of the test that is run.
-    pub package: &'static str,
+    /// The part of the test that is run.
     pub part: &'static str,
     /// What is right in the toy, and what breaks it in its place.
     pub mistake: (&'static str, &'static str),
@@ -35,18 +34,24 @@ pub struct Contract {
     pub complaint: &'static str,
 }
 
+impl Contract {
+    /// The toy's text with the mistake.
+    pub fn broken(&self) -> String {
+        let (right, wrong) = self.mistake;
+        self.toy.text.replace(right, wrong)
+    }
+}
+
 /// The contract tests: of mechanisms, and of locks.
 pub const CONTRACTS: &[Contract] = &[
     Contract {
         toy: &MECHANISM,
-        package: "knee-readiness",
         part: "a_descriptor_with_data",
         mistake: ("..super", "open: |_| Err(std::io::Error::other(\"it never opens\")), ..super"),
         complaint: "toy: open: it never opens",
     },
     Contract {
         toy: &LOCK,
-        package: "knee-locks",
         part: "no_thread_enters",
         mistake: ("super::byte::Byte", "super::broken::Broken"),
         complaint: "toy-lock: two were inside at once",

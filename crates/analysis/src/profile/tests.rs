@@ -264,7 +264,11 @@ fn functions_that_do_not_grow_are_not_named() {
     let names: Vec<String> = (0..40).map(|at| format!("knee worker;main;f{at}")).collect();
     let mut random = generator(7, &["flat"]);
     let mut wrong = 0;
-    for _ in 0..200 {
+    // None of the first 105 excludes as much as two of 200.
+    for done in 0..200 {
+        if (done, wrong) == (105, 0) {
+            break;
+        }
         let mut cell = |grown: f64, operations: u64| -> Vec<(&str, u64)> {
             let each = operations as f64 / 100.0;
             let flat = names.iter().map(|name| (name.as_str(), poisson(&mut random, each)));
@@ -287,14 +291,15 @@ fn functions_that_do_not_grow_are_not_named() {
 fn no_growth_is_attributed_without_any() {
     let mut random = generator(11, &["none"]);
     let mut wrong = 0;
-    for _ in 0..1_000 {
+    // None of 640 excludes as much as one of 1,000.
+    for _ in 0..640 {
         let (_, first) = drawn(&mut random, EPOLL, 100, 300.0);
         let (_, second) = drawn(&mut random, EPOLL, 10_000, 300.0);
         let disturbed = 300_000_000 + random.u64(0..300_000_000);
         let sides = [(1_000, 300_000_000, &*first), (1_000, disturbed, &*second)];
         wrong += usize::from(two_cells(sides, [3e5, 4.2e5]).is_attributed());
     }
-    assert!(wrong <= 1, "{wrong} of 1,000");
+    assert_eq!(wrong, 0, "of 640");
 }
 
 #[test]

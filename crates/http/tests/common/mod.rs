@@ -64,7 +64,7 @@ pub fn until(server: &Server, wanted: impl Fn(&Counts) -> bool) {
     let begun = Instant::now();
     while !wanted(&server.counts()) {
         assert!(begun.elapsed() < PATIENCE, "{:?}", server.counts());
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

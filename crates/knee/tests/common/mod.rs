@@ -20,8 +20,9 @@ use tempfile::TempDir;
 /// Long enough for the slowest machine: a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Nobody waits for this to be over: it leaves the CPU to those who are waited for.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+/// The time between two looks: four times as long as one takes, within these bounds. It leaves the CPU to what is waited
+/// for.
+const BETWEEN_LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(20)];
 
 /// Held by tests of a run with one and the same id: knee works on a run in one process at a time, whichever
 /// record it is in.
@@ -151,15 +152,12 @@ impl Knee {
 
     /// Asserts that none of its processes outlives the moment by more than the kernel needs.
     pub fn assert_no_process_left(&self) {
-        let start = Instant::now();
-        loop {
-            let left = self.processes();
-            if left.is_empty() {
-                return;
-            }
-            assert!(start.elapsed() < PATIENCE, "left behind: {left:?}");
-            std::thread::sleep(BETWEEN_LOOKS);
-        }
+        let mut left = Vec::new();
+        let is_over = holds_soon(|| {
+            left = self.processes();
+            left.is_empty()
+        });
+        assert!(is_over, "left behind: {left:?}");
     }
 
     /// The files in its directory, by their paths within it.
@@ -210,10 +208,22 @@ pub fn has_control_group(name: &str) -> bool {
 }
 
 /// Waits until `done` holds.
-pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+pub fn wait_until(what: &str, done: impl FnMut() -> bool) {
+    assert!(holds_soon(done), "waited in vain until {what}");
+}
+
+/// Waits until `done` holds, and says whether it came to that.
+fn holds_soon(mut done: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
-        std::thread::sleep(BETWEEN_LOOKS);
+    let [min, max] = BETWEEN_LOOKS;
+    loop {
+        let look = Instant::now();
+        if done() {
+            return true;
+        }
+        if start.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep((4 * look.elapsed()).clamp(min, max));
     }
 }

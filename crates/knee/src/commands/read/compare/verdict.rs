@@ -637,6 +637,7 @@ mod tests {
             },
             headline: true,
             attribution: None,
+            calls: None,
         };
         let unavailable = Change {
             subjects: vec!["select".to_owned()],

@@ -296,7 +296,7 @@ const IMPORT: Toy = Toy {
     file: "crates/foreign-tables/src/exports/toy.rs",
     text: r#"//! A toy: a table of names and times.
 
-use super::{Export, Measurements, Row};
+use super::{Export, ExportRow, Measurements};
 
 pub const EXPORT: Export = Export {
     program: "toy-program",
@@ -311,7 +311,7 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
     let mut rows = Vec::new();
     for line in text.lines().skip(1) {
         let mut fields = line.split(',');
-        let mut row = Row::named(&fields.by_ref().take(2).collect::<Vec<_>>().join("/"));
+        let mut row = ExportRow::named(&fields.by_ref().take(2).collect::<Vec<_>>().join("/"));
         row.add("time", fields.next().and_then(|time| time.parse().ok()), "us");
         rows.push(row);
     }

@@ -82,6 +82,31 @@ fn a_gate_is_named_where_none_is_asked_for_and_its_cases_are_written() {
     assert!(came.err.contains("no test cases of knee"), "{came:?}");
 }
 
+#[test]
+fn the_calls_that_a_slower_program_makes_more_of_are_named() {
+    let knee = Knee::new();
+    for (side, bytes) in [("a", 512), ("b", 128)] {
+        let dd = "exec dd if=/dev/zero of=/dev/null";
+        let count = format!("count=$(($1 * 51200 / {bytes}))");
+        write(
+            &knee,
+            &format!("{side}/prog"),
+            &format!("#!/bin/sh\n{dd} bs={bytes} {count} 2> /dev/null\n"),
+        );
+    }
+    let words = ["gate", "a", "b", "--", "prog {n}", "--headline", "system calls"];
+    let short = ["--points", "1,2", "--rounds", "5", "--time", "50ms"];
+    let came =
+        came(knee.command(&[&words[..], &short].concat()).current_dir(knee.directory.path()));
+    if knee.last_run().cells.iter().any(|cell| cell.facts.contains_key("system calls")) {
+        return println!("SKIPPED: no tracepoints");
+    }
+    assert_eq!(came.code, Some(3), "{came:?}");
+    for call in ["read +600", "write +600"] {
+        assert!(came.out.contains(call), "{call}: {came:?}");
+    }
+}
+
 /// Commits what `prog` prints as its cost at each point, on a branch of its own from the first commit.
 fn commit(knee: &Knee, branch: &str, cost: &str) {
     write(knee, "prog.in", &format!("#!/bin/sh\necho \"cost=$(({cost})) ns\"\n"));

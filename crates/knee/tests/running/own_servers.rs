@@ -213,9 +213,9 @@ fn a_server_that_is_late_is_waited_for_as_long_as_its_cell_may_take() {
 #[test]
 fn a_server_that_lets_go_of_connections_fails_the_cells_that_need_them() {
     let knee = Knee::new();
-    let closes = own("{root} --port {port} --idle-timeout 100ms");
+    let closes = own("{root} --port {port} --idle-timeout 1s");
     let words = ["dead", "--points", "20", "--alive", "2", "--workers", "1", "--server", &closes];
-    let came = knee.run(&[&["run"], &words[..], &["--rounds", "1", "--time", "500ms"]].concat());
+    let came = knee.run(&[&["run"], &words[..], &["--rounds", "1", "--time", "600ms"]].concat());
     let reason = reason(&knee.last_run().cells[0]);
     assert!(reason.contains("closes idle connections after"), "{reason}: {came:?}");
     assert!(reason.contains("dead connections can't be held"), "{reason}");

@@ -98,7 +98,8 @@ fn a_load_names_the_quirk_of_its_server() {
 /// The quirk, the dead connections, and the reason of the cell, or what is found.
 const CELLS: &[(&str, &str, &str)] = &[
     ("close-silent", "20", "closes each connection after its reply (not announced)"),
-    ("close-silent", "0", "closes connections and does not announce it"),
+    // Before the next request or behind it: of errors, or in words.
+    ("close-silent", "0", "announce"),
     ("idle 0.3", "20", "closes idle connections after"),
     ("pool 4", "20", "holds 4 of the 20 dead connections asked for"),
     ("pool 4", "0", "served 4 of 20 active connections: the others never got a reply"),

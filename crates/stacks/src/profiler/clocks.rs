@@ -4,6 +4,8 @@ use super::error::{ProfileError, perf_level};
 use crate::threads::THREADS_MAX;
 use model::SampledEvent;
 use rustix::io::Errno;
+use rustix::process::setpriority_process;
+use rustix::thread::gettid;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -29,6 +31,8 @@ const WARM_UP: Duration = Duration::from_millis(5);
 
 /// A ring is full after this time at the earliest.
 const RING_S: f64 = 0.25;
+/// The best priority of a thread that is no real-time one.
+const NICE_MIN: i32 = -20;
 /// And is emptied after this one.
 const EMPTIED_AFTER: Duration = Duration::from_millis(10);
 /// Bytes of a program's stack in the sample of a clock: of most programs all of it. Where rings are small, it is less.
@@ -187,6 +191,8 @@ impl Clocks {
         let (emptied, ended) = channel();
         let rings = Arc::clone(&self.rings);
         let empty = move || {
+            // A ring fills while others have the CPUs. Who may not be put first waits like them.
+            let _ = setpriority_process(Some(gettid()), NICE_MIN);
             while ended.recv_timeout(EMPTIED_AFTER) == Err(RecvTimeoutError::Timeout) {
                 rings.lock().unwrap_or_else(PoisonError::into_inner).empty();
             }

@@ -169,7 +169,7 @@ impl<'a> Counted<'a> {
         let call = self.calls.entry(name).or_insert_with(|| InCall::new(frames[at]));
         call.samples += count;
         *call.functions.entry(innermost).or_default() += count;
-        if let Some(caller) = frames[..at].iter().rev().find(|frame| is_own(frame)) {
+        if let Some(caller) = frames[..at].iter().rev().find(|frame| is_of_user(frame)) {
             *call.callers.entry(caller).or_default() += count;
         }
         Some(at)
@@ -201,6 +201,13 @@ impl<'a> Counted<'a> {
     /// What calls a function most often.
     pub(crate) fn caller(&self, frame: &Frame) -> Option<&'a Frame> {
         largest(self.callers.get(frame)?)
+    }
+
+    /// What of a program makes the system call in which a function of the kernel has most samples by itself.
+    pub(crate) fn caller_of_call(&self, frame: &Frame) -> Option<&'a Frame> {
+        let samples = |call: &InCall<'a>| call.functions.get(frame).copied().unwrap_or_default();
+        let call = self.calls.values().filter(|call| samples(call) > 0);
+        call.max_by_key(|call| samples(call))?.caller()
     }
 
     /// What calls a function most often where it waits, or ends a wait.
@@ -302,17 +309,24 @@ fn largest<T: Copy + Ord>(counts: &HashMap<T, u64>) -> Option<T> {
 
 /// The innermost of these frames, if that is a function of a program: none of a standard library is what a user means.
 fn caller<'a>(frames: &[&'a Frame]) -> Option<&'a Frame> {
-    frames.last().copied().filter(|frame| is_own(frame))
+    frames.last().copied().filter(|frame| is_of_program(frame))
 }
 
+/// The program whose own functions make the calls of its workloads, of which no user asks.
+const OWN_MODULE: &str = "knee";
 /// What functions of Rust's library and of bindings to system calls begin with.
 const BINDINGS: [&str; 2] = ["std::", "rustix::"];
 
-fn is_own(frame: &Frame) -> bool {
+fn is_of_program(frame: &Frame) -> bool {
     matches!(frame.kind, FrameKind::User | FrameKind::Jit)
         && !frame.function.is_empty()
         && !frame.module.starts_with("libc.")
         && !BINDINGS.iter().any(|prefix| frame.function.starts_with(prefix))
+}
+
+/// Whether it is of another program than knee.
+fn is_of_user(frame: &Frame) -> bool {
+    is_of_program(frame) && frame.module != OWN_MODULE
 }
 
 /// Whether `frame`, the innermost of a stack, has no symbol.

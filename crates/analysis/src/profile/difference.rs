@@ -408,7 +408,11 @@ impl<'a> Pair<'a, '_> {
     ) -> AddedFunction {
         let (dearer, share) = (self.dearer(), share(self.function(frame, samples), total));
         let is_of_program = matches!(frame.kind, FrameKind::User | FrameKind::Jit);
-        let caller = dearer.caller(frame).filter(|caller| is_of_program && *caller != frame);
+        let caller = if is_of_program {
+            dearer.caller(frame).filter(|caller| *caller != frame)
+        } else {
+            dearer.caller_of_call(frame)
+        };
         let line = dearer.line(frame).filter(|_| is_of_program).map(str::to_owned);
         AddedFunction {
             frame: frame.clone(),

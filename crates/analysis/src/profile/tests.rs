@@ -140,10 +140,8 @@ fn what_is_in_a_system_call_of_a_program_is_named_by_the_call() {
     assert_eq!(difference.container.unwrap().frame.function, "work");
     let [futex, tick] = &difference.leaders[..] else { panic!("{:?}", difference.leaders) };
     let call = futex.system_call.as_ref().unwrap();
-    assert_eq!(
-        (&*call.name, &call.mostly, &*futex.caller.as_ref().unwrap().function),
-        ("futex", &None, "push")
-    );
+    // The functions of a built profile are knee's.
+    assert_eq!((&*call.name, &call.mostly, &futex.caller), ("futex", &None, &None));
     assert!((futex.share.value - 796.0 / 896.0).abs() < 0.01, "{futex:?}");
     assert_eq!((&*tick.frame.function, &tick.system_call), ("tick", &None));
 }

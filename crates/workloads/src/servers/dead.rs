@@ -268,12 +268,12 @@ fn measured(
     let quota = scene.running.watch_quota()?;
     let pressed = pressure.put(&scene.running, cpus, probe)?;
     dead_connections.verify(&scene.running)?;
-    pressure.count_calls(&scene.running, cpus, probe)?;
-    dead_connections.close()?;
     let Pressed { replies, connections } = pressed;
     if let Some(quota) = quota {
         quota.give(replies, probe)?;
     }
+    pressure.count_calls(&scene.running, cpus, probe);
+    dead_connections.close()?;
     Ok(Sent { replies: replies + dead + 1, connections: connections + dead + 1 })
 }
 

@@ -311,7 +311,8 @@ pub(crate) fn with_connections(
         calls::count_of_server(&scene.running, probe, || {
             (0..COUNTED).try_for_each(|_| once_more(&mut client, &mut open))?;
             Ok(COUNTED)
-        })
+        });
+        Ok(())
     });
     let outcome = scene.running.judged(outcome.and_then(|()| all_open(&open)));
     reset(open);

@@ -51,27 +51,28 @@ pub(crate) fn state_uncounted(why: &str, probe: &mut Probe) {
     probe.fact(SYSTEM_CALLS, format!("not counted: {why}"));
 }
 
-/// Counts those of a server while `act` asks it for something, as often as it says then.
+/// Counts those of a server while `act` asks it for something, as often as it says then. What was measured before stays,
+/// whatever comes of that.
 pub(crate) fn count_of_server(
     server: &Running,
     probe: &mut Probe,
     act: impl FnOnce() -> Result<u64, Failure>,
-) -> Result<(), Failure> {
+) {
     let tids = server.pids().into_iter().flat_map(proc::threads);
     let counters = tracepoint().and_then(|tracepoint| {
         CallCounters::start(tracepoint, tids).map_err(|error| error.to_string())
     });
     let unknown = server.unknown().map(|why| why.to_string());
-    match unknown.map_or(counters, Err) {
-        Ok(counters) => {
-            let operations = act()?;
-            let counts = settled(&counters);
-            let counts = counts.map_err(|error| Failure::call("counting system calls", error))?;
-            give(&counts, operations, probe);
-        }
+    let counted = unknown.map_or(counters, Err).and_then(|counters| {
+        let operations = act().map_err(|failure| failure.to_string())?;
+        let counts = settled(&counters).map_err(|error| error.to_string())?;
+        Ok((counts, operations))
+    });
+    match counted {
+        Ok((counts, operations)) if operations > 0 => give(&counts, operations, probe),
+        Ok(_) => state_uncounted("no reply came", probe),
         Err(why) => state_uncounted(&why, probe),
     }
-    Ok(())
 }
 
 /// The counts, when the server waits again: its next wait begins after its reply has come.

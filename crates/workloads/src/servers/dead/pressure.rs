@@ -263,26 +263,17 @@ impl Pressure {
         Err(Failure::new(format!("no reply came in {TRIES} tries, the last of {took_ms} ms")))
     }
 
-    /// Counts the system calls of the server in a load of their own.
-    pub fn count_calls(
-        &self,
-        server: &Running,
-        cpus: &CpuSplit,
-        probe: &mut Probe,
-    ) -> Result<(), Failure> {
+    /// Counts the system calls of the server in a load of their own, which takes no longer than that before.
+    pub fn count_calls(&self, server: &Running, cpus: &CpuSplit, probe: &mut Probe) {
         let connections = self.connections as u64;
         let requests = (COUNTED_PER_CONNECTION * connections).min(COUNTED_MAX).max(connections);
-        let plan = Plan {
-            duration: None,
-            requests: Some(requests),
-            warm_up: Duration::ZERO,
-            ..self.plan(cpus, probe.time())
-        };
+        let plan = self.plan(cpus, probe.time());
+        let plan = Plan { requests: Some(requests), warm_up: Duration::ZERO, ..plan };
         calls::count_of_server(server, probe, || {
             let outcome = load::run(&plan, &AtomicBool::new(false), None);
             let outcome = outcome.map_err(|error| Failure::call("the load", error))?;
             Ok(outcome.counts.replies)
-        })
+        });
     }
 
     /// States what the server does to connections and replies.

@@ -106,7 +106,7 @@ pub struct Search {
 
 /// The line of one goal, and where it meets the allowed share.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct RisingLine {
     rate_per_s: Estimate,
     /// How far from the rate, as a share of it, the logit is one more.
     per_logit: f64,
@@ -291,11 +291,11 @@ impl Search {
     }
 
     /// The line of the goal that is missed first, within what single loads show.
-    fn first_missed(&self, middle_per_s: f64) -> Option<(Line, usize)> {
+    fn first_missed(&self, middle_per_s: f64) -> Option<(RisingLine, usize)> {
         let within = |goal: usize| {
             let line = self.line(goal, middle_per_s)?;
             let rate_per_s = self.within_long(goal, line.rate_per_s);
-            Some((Line { rate_per_s, ..line }, goal))
+            Some((RisingLine { rate_per_s, ..line }, goal))
         };
         let lines = (0..self.goals.len()).filter_map(within);
         lines.min_by(|a, b| a.0.rate_per_s.value.total_cmp(&b.0.rate_per_s.value))
@@ -303,7 +303,7 @@ impl Search {
 
     /// The line of a goal, begun near a rate and drawn again around the one where it meets the allowed share, until it stays
     /// there; none with fewer than three loads.
-    fn line(&self, goal: usize, from_per_s: f64) -> Option<Line> {
+    fn line(&self, goal: usize, from_per_s: f64) -> Option<RisingLine> {
         /// It stays after two or three; chance may have it go to and fro.
         const TIMES: usize = 8;
         let (mut middle_per_s, mut reach) = (from_per_s, NEAR[1]);
@@ -323,7 +323,7 @@ impl Search {
     }
 
     /// The line through the loads within this share of a rate.
-    fn line_near(&self, goal: usize, middle_per_s: f64, reach: f64) -> Option<Line> {
+    fn line_near(&self, goal: usize, middle_per_s: f64, reach: f64) -> Option<RisingLine> {
         let allowed = self.goals[goal].allowed;
         let x = |trial: &Trial| trial.rate_per_s / middle_per_s - 1.0;
         let loads: Vec<Load> = self
@@ -354,7 +354,7 @@ impl Search {
         let (low, high) = (at(root - half - early), at(root + half));
         let rate_per_s = Estimate { value: at(root), low, high };
         let per_logit = 1.0 / fit.slope;
-        half.is_finite().then_some(Line { rate_per_s, per_logit, loads: loads.len() })
+        half.is_finite().then_some(RisingLine { rate_per_s, per_logit, loads: loads.len() })
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Options {
 }
 
 /// One lock with so many threads.
-struct Line {
+struct RivalRow {
     /// What ours is compared with: `C` or `direct`; nothing where there is nothing to be had.
     rival: Option<&'static str>,
     /// The pairs' first figure is the rival's; without one, it is ours as well.
@@ -77,7 +77,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-fn judge(step: &str, line: &Line, tally: &mut Tally) {
+fn judge(step: &str, line: &RivalRow, tally: &mut Tally) {
     match line.rival {
         Some(rival) => line.row.judge(step, rival, "", tally),
         None => tally.pass(1),
@@ -117,7 +117,7 @@ impl Programs {
     }
 
     /// Runs both in turn.
-    fn line(&self, name: &str, game: (u64, u64, u64), pairs: usize) -> Result<Line> {
+    fn line(&self, name: &str, game: (u64, u64, u64), pairs: usize) -> Result<RivalRow> {
         let ours = || figures(Command::new(&self.cost).args(["ours", name]), game);
         let direct = || figures(Command::new(&self.cost).args(["direct", name]), game);
         let plain = self.plain.get(name);
@@ -136,7 +136,7 @@ impl Programs {
             measured.push((theirs.unwrap_or(ours), ours));
         }
         let (mechanism, setting) = (name.to_owned(), vec![game.0]);
-        Ok(Line { rival, row: Row { mechanism, setting, limit: LIMIT, pairs: measured } })
+        Ok(RivalRow { rival, row: Row { mechanism, setting, limit: LIMIT, pairs: measured } })
     }
 }
 
@@ -171,7 +171,7 @@ fn figures(command: &mut Command, (threads, batches, holds): (u64, u64, u64)) ->
     Figures::new(batches, LIMIT).with_context(|| format!("{}: nothing", shell::display(command)))
 }
 
-impl Line {
+impl RivalRow {
     /// The median of one side's runs, in nanoseconds.
     fn median_ns(&self, side: fn(&(Figures, Figures)) -> f64) -> f64 {
         median(self.row.pairs.iter().map(side).collect()).unwrap_or(f64::NAN)
@@ -187,7 +187,7 @@ impl Line {
 }
 
 /// The table, with the parameters above it.
-fn markdown(lines: &[Line], pairs: usize) -> String {
+fn markdown(lines: &[RivalRow], pairs: usize) -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split_whitespace().next().unwrap_or("unknown");
     let mut text = format!(
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_lock_without_a_rival_has_a_figure_and_no_ratio() {
         let figures = |median| Figures { median, fastest: median, overhead_ns: None };
-        let line = |rival, pair| Line {
+        let line = |rival, pair| RivalRow {
             rival,
             row: Row { mechanism: "clh".into(), setting: vec![2], limit: LIMIT, pairs: vec![pair] },
         };

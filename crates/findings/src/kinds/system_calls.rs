@@ -60,13 +60,6 @@ pub(crate) fn calls_text(change: &CallsChange, range: &str) -> String {
     format!("{before} \u{2192} {after} system calls a {}{range}{named}", change.operation)
 }
 
-/// The tables of the metrics that were measured together with that of `table`.
-pub(super) fn siblings<'a>(tables: &'a [Table], table: &Table) -> impl Iterator<Item = &'a Table> {
-    let key = |table: &Table| (table.workload.clone(), table.parameters.clone());
-    let wanted = key(table);
-    tables.iter().filter(move |sibling| key(sibling) == wanted)
-}
-
 #[cfg(test)]
 mod tests {
     use fixtures::{cell, run, workload};

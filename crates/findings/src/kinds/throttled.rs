@@ -1,7 +1,6 @@
 //! Which subject waits for its own CPU quota: its threads stop when it is used up, however many CPUs are idle.
 
 use super::prelude::*;
-use super::system_calls::siblings;
 use crate::caveats::cpu_taken::quota;
 use crate::format::{count, counted, percent, ratio, time};
 use crate::thresholds::THROTTLED_SHARES;
@@ -111,6 +110,13 @@ impl Throttled {
             latency_ns: median_ns.zip(p99_ns).map(|(median, p99)| [median, p99]),
         })
     }
+}
+
+/// The tables of the metrics that were measured together with that of `table`.
+fn siblings<'a>(tables: &'a [Table], table: &Table) -> impl Iterator<Item = &'a Table> {
+    let key = |table: &Table| (table.workload.clone(), table.parameters.clone());
+    let wanted = key(table);
+    tables.iter().filter(move |sibling| key(sibling) == wanted)
 }
 
 #[cfg(test)]

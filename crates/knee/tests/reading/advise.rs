@@ -3,7 +3,7 @@
 use crate::common::{Came, Knee};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 fn measure(knee: &Knee, words: &[&str]) {
     let quick = ["run", "pipetest", "--rounds", "2", "--time", "1ms"];
@@ -266,26 +266,33 @@ fn what_a_run_covers_in_part_is_measured_whole() {
     assert!(came.out.contains("From run 2"), "{came:?}");
 }
 
+/// What is said of a live process, which ends then, and its JSON; none where nothing can be sampled.
+fn profiled(knee: &Knee, mut process: Child) -> Option<(Came, Value)> {
+    let pid = process.id().to_string();
+    let words = ["advise", "--pid", &pid, "--seconds", "1", "--profile"];
+    let came = [&words[..], &[&words[..], &["--json"]].concat()].map(|words| knee.run(words));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let [text, json] = came;
+    if text.code == Some(5) {
+        println!("SKIPPED: {}", text.err.trim());
+        return None;
+    }
+    Some((text, serde_json::from_str(&json.out).unwrap()))
+}
+
 #[test]
 fn a_live_process_is_profiled() {
     let knee = Knee::new();
     let mut shell = Command::new("sh");
-    let mut shell = shell.args(["-c", "while :; do : < /dev/null; done"]).spawn().unwrap();
-    let pid = shell.id().to_string();
-    let words = ["advise", "--pid", &pid, "--seconds", "1", "--profile"];
-    let came = [&words[..], &[&words[..], &["--json"]].concat()].map(|words| knee.run(words));
-    shell.kill().unwrap();
-    shell.wait().unwrap();
-    let [text, json] = came;
-    if text.code == Some(5) {
-        return println!("SKIPPED: {}", text.err.trim());
-    }
+    let shell = shell.args(["-c", "while :; do : < /dev/null; done"]).spawn().unwrap();
+    let pid = shell.id();
+    let Some((text, json)) = profiled(&knee, shell) else { return };
     assert_eq!(text.code, Some(0), "{text:?}");
     assert!(text.out.starts_with(&format!("sh ({pid}): 1.0 s, ")), "{text:?}");
     for wanted in ["samples of its call stacks", "By system call: ", "self  function"] {
         assert!(text.out.contains(wanted), "{wanted}: {}", text.out);
     }
-    let json: Value = serde_json::from_str(&json.out).unwrap();
     let functions = json["functions"].as_array().unwrap();
     assert!(!functions.is_empty(), "{json}");
     let samples: u64 = functions.iter().filter_map(|row| row["samples"].as_u64()).sum();
@@ -306,22 +313,13 @@ fn the_quota_of_a_live_process_is_named_with_what_it_did() {
         Err(why) => return println!("SKIPPED: {why}"),
     };
     let script = format!("echo $$ > {}; while :; do :; done", group.entrance().display());
-    let mut shell = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+    let shell = Command::new("sh").args(["-c", &script]).spawn().unwrap();
     crate::common::wait_until("the quota is used up", || {
         group.throttling().unwrap().throttled_periods > 0
     });
-    let pid = shell.id().to_string();
-    let words = ["advise", "--pid", &pid, "--seconds", "1", "--profile"];
-    let came = [&words[..], &[&words[..], &["--json"]].concat()].map(|words| knee.run(words));
-    shell.kill().unwrap();
-    shell.wait().unwrap();
-    let [text, json] = came;
-    if text.code == Some(5) {
-        return println!("SKIPPED: {}", text.err.trim());
-    }
+    let Some((text, json)) = profiled(&knee, shell) else { return };
     let line = text.out.lines().find(|line| line.starts_with("CPU quota of 0.05 CPUs: "));
     assert!(line.is_some_and(|line| line.contains("throttled in ")), "{}", text.out);
-    let json: Value = serde_json::from_str(&json.out).unwrap();
     assert!(json["cpu_quota"]["did"]["throttled_periods"].as_u64().unwrap() > 0, "{json}");
 }
 

@@ -14,8 +14,8 @@ const NAMED_MAX: usize = 3;
 /// How the system calls of an operation differ.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CallsChange {
-    /// The operation: `run`.
-    pub operation: String,
+    /// What they are counted in: `calls/run`.
+    pub unit: String,
     /// All calls at first.
     pub before: f64,
     /// All calls in the end.
@@ -62,8 +62,8 @@ impl Counted<'_> {
             .collect();
         calls.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
         calls.truncate(NAMED_MAX);
-        let operation = self.operation(sides[0].0)?;
-        ((after - before).abs() > 0.0).then_some(CallsChange { operation, before, after, calls })
+        let unit = self.unit(sides[0].0)?;
+        ((after - before).abs() > 0.0).then_some(CallsChange { unit, before, after, calls })
     }
 
     /// The medians of all calls, under an empty name, and of each that was counted.
@@ -88,10 +88,9 @@ impl Counted<'_> {
         medians.filter_map(|(name, mut all)| Some((name, median_of(&mut all)?))).collect()
     }
 
-    /// What the calls are of, by their unit: `calls/run`.
-    fn operation(&self, run: &Run) -> Option<String> {
+    fn unit(&self, run: &Run) -> Option<String> {
         let workload = run.plan.workloads.iter().find(|workload| workload.name == self.workload)?;
         let calls = workload.metrics.iter().find(|metric| metric.name == SYSTEM_CALLS)?;
-        calls.unit.split_once('/').map(|(_, operation)| operation.to_owned())
+        Some(calls.unit.clone())
     }
 }

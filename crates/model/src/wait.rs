@@ -37,13 +37,15 @@ pub enum WaitKind {
     Notification,
     /// The end of a thread or of a process.
     End,
-    /// It could run, but other processes have its CPU, or that begins only to run.
+    /// It could run, but other processes have its CPU.
     CpuOfOthers,
+    /// It could run on an idle CPU, but its CPU quota is used up.
+    Quota,
 }
 
 impl WaitKind {
     /// All of them.
-    pub const ALL: [WaitKind; 12] = [
+    pub const ALL: [WaitKind; 13] = [
         WaitKind::Lock,
         WaitKind::Cpu,
         WaitKind::File,
@@ -56,6 +58,7 @@ impl WaitKind {
         WaitKind::Notification,
         WaitKind::End,
         WaitKind::CpuOfOthers,
+        WaitKind::Quota,
     ];
 
     /// What the frame of a wait of this kind is called.
@@ -73,7 +76,13 @@ impl WaitKind {
             WaitKind::Notification => "wait for a notification",
             WaitKind::End => "wait for an end",
             WaitKind::CpuOfOthers => "wait for a CPU of others",
+            WaitKind::Quota => "wait for a CPU quota",
         }
+    }
+
+    /// Whether a thread could run meanwhile.
+    pub const fn is_for_cpu(self) -> bool {
+        matches!(self, WaitKind::Cpu | WaitKind::CpuOfOthers | WaitKind::Quota)
     }
 
     /// Whether a thread has nothing to do meanwhile, or waits for what others do whose time counts itself, or for other

@@ -175,6 +175,8 @@ pub enum MetricRole {
     CpuShare,
     /// How long an operation waits for its end under the work of a rate.
     Latency,
+    /// The 99th percentile of that wait, in each round.
+    TailLatency,
     /// How evenly threads share a rate: Jain's index.
     Fairness,
     /// The longest wait of all.

@@ -234,7 +234,10 @@ impl Profiler {
         for (_, record, raw) in &ordered {
             match (record, &mut self.waits) {
                 (Record::Sample(sample), Some(waits)) if !sample.raw.is_empty() => {
-                    waits.add(sample, raw, &mut self.processes);
+                    waits.add(sample, raw, &self.processes);
+                }
+                (Record::Resumed(resumed), Some(waits)) => {
+                    waits.resumed(*resumed, &mut self.processes);
                 }
                 _ => self.processes.add(record, self.clocks.setting.scope),
             }

@@ -3,7 +3,9 @@
 
 mod records;
 
-pub use records::{Forked, Mapped, Named, Record, Sample, UserState, records, records_with_bytes};
+pub use records::{
+    Forked, Mapped, Named, Record, Resumed, Sample, UserState, records, records_with_bytes,
+};
 
 use std::ffi::CStr;
 use std::io;
@@ -23,6 +25,8 @@ const SOFTWARE: u32 = 1;
 const CPU_CLOCK: u64 = 0;
 /// `PERF_COUNT_SW_TASK_CLOCK`.
 const TASK_CLOCK: u64 = 1;
+/// `PERF_COUNT_SW_DUMMY`: it counts nothing, and is there for its records.
+const DUMMY: u64 = 9;
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
 /// `PERF_SAMPLE_IP`, `_TID`, `_TIME`, `_CALLCHAIN`, `_CPU`, `_PERIOD` and `_RAW`: what each sample of a clock or of a
@@ -59,6 +63,7 @@ const EXCLUDE_CHAIN_KERNEL: u64 = 1 << 21;
 const MAPPINGS_IN_FULL: u64 = 1 << 23;
 const COMMAND_OF_EXEC: u64 = 1 << 24;
 const USE_CLOCK_ID: u64 = 1 << 25;
+const CONTEXT_SWITCH: u64 = 1 << 26;
 
 const ENABLE: Ioctl = libc::_IO(b'$' as u32, 0);
 const DISABLE: Ioctl = libc::_IO(b'$' as u32, 1);
@@ -280,14 +285,18 @@ impl Event {
     /// `EACCES` or `EPERM` if not everything may be watched, `ENOENT` or `EINVAL` if there is no such tracepoint,
     /// `ENODEV` if the CPU is offline.
     pub fn tracepoint_on_cpu(id: u64, cpu: u32, stack_bytes: u32) -> io::Result<Self> {
-        let attributes = Attributes {
-            kind: TRACEPOINT,
-            size: size_of::<Attributes>() as u32,
-            config: id,
-            sample_period: 1,
-            flags: bit_field(DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID),
-            ..with_stacks(stack_bytes)
-        };
+        let attributes =
+            Attributes { kind: TRACEPOINT, config: id, sample_period: 1, ..of_cpu(stack_bytes, 0) };
+        Event::open_on(&attributes, -1, cpu.cast_signed())
+    }
+
+    /// `perf_event_open(2)`: each time that a thread gets this CPU. [`records`] has it as
+    /// [`Record::Resumed`].
+    ///
+    /// # Errors
+    /// As of [`Event::tracepoint_on_cpu`].
+    pub fn switches_on_cpu(cpu: u32) -> io::Result<Self> {
+        let attributes = Attributes { kind: SOFTWARE, config: DUMMY, ..of_cpu(0, CONTEXT_SWITCH) };
         Event::open_on(&attributes, -1, cpu.cast_signed())
     }
 
@@ -400,6 +409,15 @@ fn with_stacks(stack_bytes: u32) -> Attributes {
         wakeup_watermark: 1 << 30,
         clock_id: libc::CLOCK_MONOTONIC,
         ..Attributes::default()
+    }
+}
+
+/// Of an event that is enabled later, of all that runs on a CPU.
+fn of_cpu(stack_bytes: u32, other_flags: u64) -> Attributes {
+    Attributes {
+        size: size_of::<Attributes>() as u32,
+        flags: bit_field(DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID | other_flags),
+        ..with_stacks(stack_bytes)
     }
 }
 

@@ -250,15 +250,16 @@ impl<'a> Pair<'a, '_> {
             && total.value >= PART_SHARE_MIN * self.first.cpu_ns().value
     }
 
-    /// CPUs that these workers keep busy, where that leaves a part of theirs idle, which other programs don't have either.
+    /// CPUs that these workers keep busy, where that leaves a part of theirs idle, which neither other programs nor a quota
+    /// keep from them.
     fn serial(&self, workers: f64) -> Option<f64> {
         let second = self.second;
         let is_whole = !second.kernel_hidden && !second.waits_hidden && !second.is_incomplete;
         let cpus = |samples: f64| samples / second.samples_of_one_cpu();
-        let of_kind = |kind| second.waiting(|wait| wait.kind == kind) as f64;
+        let is_held = |wait: &Wait<'_>| wait.kind.is_for_cpu() && wait.kind != WaitKind::Cpu;
         let busy_max = cpus(poisson::interval(second.samples).high);
         let has_idle_cpus = busy_max <= (1.0 - PART_SHARE_MIN) * workers
-            && cpus(of_kind(WaitKind::CpuOfOthers))
+            && cpus(second.waiting(is_held) as f64)
                 <= (1.0 - PART_SHARE_MIN) * (workers - busy_max);
         (is_whole && has_idle_cpus).then(|| cpus(second.samples as f64))
     }

@@ -163,7 +163,7 @@ fn is_of_instrument(frames: &[&Frame]) -> bool {
 fn is_of_no_operation(region: &Region, wait: &SampledWait, frames: &[&Frame]) -> bool {
     let is_many = region.operations / region.ranges.len().max(1) as u64 >= OPERATIONS_MANY;
     let kind = Wait::read(frames).map(|wait| wait.kind);
-    let is_kept = matches!(kind, Some(WaitKind::Lock | WaitKind::Cpu | WaitKind::CpuOfOthers));
+    let is_kept = kind.is_some_and(|kind| kind == WaitKind::Lock || kind.is_for_cpu());
     is_many && !is_kept && region.share_of_wait(wait) >= 0.5
 }
 

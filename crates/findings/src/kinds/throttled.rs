@@ -5,7 +5,7 @@ use crate::caveats::cpu_taken::quota;
 use crate::format::{count, counted, percent, ratio, time};
 use crate::thresholds::THROTTLED_SHARES;
 use analysis::{Row, Table};
-use model::{MetricInfo, MetricRole, QUOTA, QUOTA_PERIOD_US, Throttling};
+use model::{MetricRole, QUOTA, QUOTA_PERIOD_US, Throttling};
 use std::collections::BTreeMap;
 
 /// A subject whose quota is used up at a point.
@@ -92,13 +92,13 @@ impl Throttled {
         points.retain(|_, used| used.share() >= THROTTLED_SHARES[0]);
         let from = *points.keys().next()?;
         let (point, last) = points.pop_last()?;
-        let latency = |is: &dyn Fn(&MetricInfo) -> bool| {
+        let latency_ns = |role: MetricRole| {
             let mut siblings = siblings(&context.analysis.tables, table);
-            let of_metric = siblings.find(|sibling| is(&sibling.metric))?;
-            Some(of_metric.row(&row.subject)?.at(point)?.median.value)
+            let of_role = siblings.find(|sibling| sibling.metric.role == role)?;
+            Some(of_role.row(&row.subject)?.at(point)?.median.value)
         };
-        let median_ns = latency(&|metric| metric.role == MetricRole::Latency);
-        let p99_ns = latency(&|metric| metric.name == "p99");
+        let median_ns = latency_ns(MetricRole::Latency);
+        let p99_ns = latency_ns(MetricRole::TailLatency);
         let periods_us = last.periods as f64 * QUOTA_PERIOD_US as f64;
         Some(Self {
             cpus,

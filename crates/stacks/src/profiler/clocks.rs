@@ -70,7 +70,7 @@ pub(super) struct Clocks {
     emptied: Option<Sender<()>>,
     /// The clocks of threads that were attached later: they write to the rings of [`Clocks::cpus`].
     attached: Vec<Event>,
-    /// The tracepoints of each CPU, which write to its ring.
+    /// The tracepoints and switches of each CPU, which write to its ring.
     tracepoints: Vec<Event>,
     threads: BTreeSet<u32>,
     /// Threads that are given clocks at most.
@@ -164,7 +164,7 @@ impl Clocks {
         })
     }
 
-    /// Also records each passage of these tracepoints on every CPU.
+    /// Also records each passage of these tracepoints on every CPU, and each thread that gets it.
     ///
     /// # Errors
     /// The system does not allow that, or only threads are sampled.
@@ -173,10 +173,11 @@ impl Clocks {
             return Err(Errno::PERM.into());
         }
         let mut events = Vec::new();
-        for clock in &self.cpus {
-            for &id in ids {
-                let event = Event::tracepoint_on_cpu(id, clock.cpu, STACK_BYTES_OF_SWITCHES)?;
-                event.share(&clock.event)?;
+        for CpuClock { event: clock, cpu } in &self.cpus {
+            let tracepoint = |&id| Event::tracepoint_on_cpu(id, *cpu, STACK_BYTES_OF_SWITCHES);
+            for event in ids.iter().map(tracepoint).chain([Event::switches_on_cpu(*cpu)]) {
+                let event = event?;
+                event.share(clock)?;
                 events.push(event);
             }
         }

@@ -1,4 +1,5 @@
-//! The processes that had the CPUs, and for how long: a thread that could run has none because of its own processes, or of others.
+//! The processes that had the CPUs, and for how long: a thread that could run has none because of its own processes, of
+//! others, or of none.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -98,17 +99,35 @@ impl Cpus {
         self.0.entry(cpu).or_default().switched(time_ns, had, has);
     }
 
-    /// Whether followed processes are why a thread that could run did not from then on until it got this CPU now: they had
-    /// this one for most of that time, and next to nothing of the CPUs that they use was busy with others.
-    pub fn are_own(&self, cpu: u32, since_ns: u64, now_ns: u64) -> bool {
-        let own = self.0.get(&cpu).map_or(0, |cpu| cpu.busy(since_ns, now_ns).own_ns);
-        let used = self.0.values().filter(|cpu| cpu.is_used(now_ns));
-        let (mut all_ns, mut others_ns) = (0, 0);
-        for Busy { own_ns, others_ns: of_others_ns } in used.map(|cpu| cpu.busy(since_ns, now_ns)) {
-            all_ns += own_ns + of_others_ns;
-            others_ns += of_others_ns;
+    /// A CPU has this owner, whoever was seen to get it.
+    pub fn resumed(&mut self, cpu: u32, time_ns: u64, has: Holder) {
+        let cpu = self.0.entry(cpu).or_default();
+        if cpu.holder != has {
+            cpu.switched(time_ns, cpu.holder, has);
         }
-        own * 2 >= now_ns.saturating_sub(since_ns) && others_ns * OTHERS_PART < all_ns
+    }
+
+    /// The reason why a thread that could run did not from then on until it got this CPU now. Followed processes are it
+    /// where they had this CPU for most of that time, and next to nothing of the CPUs that they use was busy with others;
+    /// nothing kept it for most of that time where it was idle.
+    pub fn kept_by(&self, cpu: u32, since_ns: u64, now_ns: u64) -> Holder {
+        let waited_ns = now_ns.saturating_sub(since_ns);
+        let Some(Busy { own_ns, others_ns }) =
+            self.0.get(&cpu).map(|cpu| cpu.busy(since_ns, now_ns))
+        else {
+            return Holder::Other;
+        };
+        if (own_ns + others_ns) * 2 < waited_ns {
+            return Holder::Idle;
+        }
+        let used = self.0.values().filter(|cpu| cpu.is_used(now_ns));
+        let (mut all_ns, mut all_others_ns) = (0, 0);
+        for Busy { own_ns, others_ns } in used.map(|cpu| cpu.busy(since_ns, now_ns)) {
+            all_ns += own_ns + others_ns;
+            all_others_ns += others_ns;
+        }
+        let is_own = own_ns * 2 >= waited_ns && all_others_ns * OTHERS_PART < all_ns;
+        if is_own { Holder::Followed } else { Holder::Other }
     }
 }
 
@@ -137,9 +156,10 @@ mod tests {
         assert_eq!([busy(100, 550), busy(150, 550)], [(200, 150), (150, 150)]);
         assert_eq!([busy(250, 550), busy(350, 600)], [(100, 100), (100, 50)]);
         assert_eq!(busy(540, 1_000), (450, 10), "it has it still");
-        let own = [(100, 200), (550, 700), (540, 1_000), (400, 600)];
-        assert_eq!(own.map(|(since, now)| cpus.are_own(7, since, now)), [false, true, true, false]);
-        assert!(!cpus.are_own(9, 550, 700), "an unknown CPU");
+        let kept = [(100, 200), (550, 700), (540, 1_000), (400, 520), (400, 600)];
+        let kept = kept.map(|(since, now)| cpus.kept_by(7, since, now));
+        assert_eq!(kept, [Other, Followed, Followed, Idle, Other]);
+        assert_eq!(cpus.kept_by(9, 550, 700), Other, "an unknown CPU");
     }
 
     #[test]
@@ -154,10 +174,11 @@ mod tests {
         ] {
             cpus.switched(cpu, time_ns, had, has);
         }
-        assert!(cpus.are_own(1, 110, 200), "no followed process uses the third");
-        assert!(!cpus.are_own(1, 200, 500), "it would have run on the first");
+        assert_eq!(cpus.kept_by(1, 110, 200), Followed, "no followed process uses the third");
+        assert_eq!(cpus.kept_by(1, 200, 500), Other, "it would have run on the first");
         cpus.switched(0, 201 + KEPT_NS, Other, Other);
         cpus.switched(1, 500 + KEPT_NS, Followed, Followed);
-        assert!(cpus.are_own(1, 202 + KEPT_NS, 500 + KEPT_NS), "they do not use it any more");
+        let later = cpus.kept_by(1, 202 + KEPT_NS, 500 + KEPT_NS);
+        assert_eq!(later, Followed, "they do not use it any more");
     }
 }

@@ -118,6 +118,8 @@ impl Processes {
             Record::Ended { tid, .. } => {
                 self.started.remove(tid);
             }
+            // That is of waits.
+            Record::Resumed(_) => {}
             Record::Lost(lost) => self.lost = self.lost.saturating_add(*lost),
         }
     }

@@ -1,5 +1,6 @@
-//! When threads do not run, and why: each time between a switch away from a thread and the switch back to it, by the
-//! kernel's tracepoints `sched_switch` and `sched_waking`.
+//! When threads do not run, and why: each time from a switch away from a thread, by the kernel's tracepoints
+//! `sched_switch` and `sched_waking`, until it gets a CPU again. That has a record of its own: tracepoints in a CPU's idle
+//! thread are not seen everywhere.
 //!
 //! A thread that does not run has a sample each time that it has not run for as long as a sample of the clock stands
 //! for, all its waits together: so their samples add up to their time, and count as those of the CPU time do. Only
@@ -10,7 +11,7 @@ use super::processes::Processes;
 use model::WaitKind;
 use observe::Field;
 use std::collections::HashMap;
-use sys::perf::{Record, Sample, records};
+use sys::perf::{Record, Resumed, Sample, records};
 
 /// The states that `sched_switch` has for a thread that ends: `EXIT_DEAD` and `EXIT_ZOMBIE`.
 const ENDED: i64 = 0x30;
@@ -18,6 +19,9 @@ const ENDED: i64 = 0x30;
 const PREEMPTED: i64 = 0x100;
 /// A thread is woken no longer than this before the switch away from it: its waker waits for that switch.
 const WOKEN_BEFORE_NS_MAX: u64 = 50_000;
+/// An idle CPU takes no longer than this to run a thread that was woken. Whatever could run and is kept waiting for longer
+/// is kept by its CPU quota.
+const IDLE_CPU_RUNS_WITHIN_NS: u64 = 2_000_000;
 /// Spreads the first samples of threads over a sample's time.
 const SPREAD: u64 = 0x9e37_79b9;
 
@@ -66,8 +70,10 @@ pub(super) enum Reason {
     Is(WaitKind),
     /// It could have run, but followed processes had the CPUs.
     NoCpu,
-    /// It could have run, but other processes had a CPU, or it was still idle.
+    /// It could have run, but other processes had a CPU.
     OthersHaveCpu,
+    /// It could have run, and the CPU that it got in the end was idle.
+    Throttled,
 }
 
 /// A time in which a thread did not run, with at least one sample.
@@ -91,6 +97,8 @@ pub(super) struct Waits {
     sample_ns: u64,
     /// By the kernel's own numbers, which tracepoints have in any namespace.
     threads: HashMap<i64, Thread>,
+    /// And these numbers by those that records have.
+    numbers: HashMap<u32, i64>,
     cpus: Cpus,
     pub spans: Vec<WaitSpan>,
 }
@@ -117,12 +125,12 @@ enum State {
 impl Waits {
     pub fn new(points: SchedPoints, sample_ns: f64) -> Waits {
         let sample_ns = (sample_ns as u64).max(1);
-        let (threads, cpus, spans) = (HashMap::new(), Cpus::default(), Vec::new());
-        Waits { points, sample_ns, threads, cpus, spans }
+        let (threads, numbers) = (HashMap::new(), HashMap::new());
+        Waits { points, sample_ns, threads, numbers, cpus: Cpus::default(), spans: Vec::new() }
     }
 
     /// Takes note of a tracepoint, whose record has these `bytes`. They come in the order of their times.
-    pub fn add(&mut self, sample: &Sample<'_>, bytes: &[u8], processes: &mut Processes) {
+    pub fn add(&mut self, sample: &Sample<'_>, bytes: &[u8], processes: &Processes) {
         let SchedPoints { switch, waking, previous, previous_state, next, woken } = self.points;
         let raw = sample.raw;
         let Some(id) = raw.first_chunk().map(|id| u64::from(u16::from_ne_bytes(*id))) else {
@@ -141,6 +149,7 @@ impl Waits {
             if state & ENDED != 0 || !processes.follows(sample.pid) {
                 self.threads.remove(&tid);
             } else {
+                self.numbers.insert(sample.tid, tid);
                 let is_ready = state == 0 || state & PREEMPTED != 0;
                 let state = if is_ready { State::Ready } else { State::Waiting };
                 self.switched_from(tid, state, sample.time_ns, bytes);
@@ -178,17 +187,20 @@ impl Waits {
     }
 
     /// The thread `next` has the CPU of the thread `tid`, which `sample` is of.
-    fn switched(&mut self, tid: i64, next: i64, sample: &Sample<'_>, processes: &mut Processes) {
+    fn switched(&mut self, tid: i64, next: i64, sample: &Sample<'_>, processes: &Processes) {
         let &Sample { pid, cpu, time_ns, .. } = sample;
-        let holder = |tid: i64, is_own: bool| match tid {
-            0 => Holder::Idle,
-            _ if is_own => Holder::Followed,
-            _ => Holder::Other,
-        };
         // Before its first switch, a thread is another's.
-        let has = holder(next, self.threads.contains_key(&next));
-        self.cpus.switched(cpu, time_ns, holder(tid, processes.follows(pid)), has);
-        self.runs(next, time_ns, Some(cpu), processes);
+        let has = holder(next == 0, self.threads.contains_key(&next));
+        self.cpus.switched(cpu, time_ns, holder(tid == 0, processes.follows(pid)), has);
+    }
+
+    /// Takes note of a thread that has a CPU.
+    pub fn resumed(&mut self, resumed: Resumed, processes: &mut Processes) {
+        let Resumed { pid, tid, cpu, time_ns } = resumed;
+        self.cpus.resumed(cpu, time_ns, holder(tid == 0, processes.follows(pid)));
+        if let Some(&tid) = self.numbers.get(&tid).filter(|_| tid != 0) {
+            self.runs(tid, time_ns, Some(cpu), processes);
+        }
     }
 
     /// A thread runs on this CPU, if that was seen.
@@ -201,8 +213,15 @@ impl Waits {
             State::Waiting => thread.woken_ns.unwrap_or(time_ns),
         };
         let is_woken = thread.woken_ns.take().is_some();
-        let is_own = cpu.is_some_and(|cpu| self.cpus.are_own(cpu, ready_ns, time_ns));
-        let without_cpu = if is_own { Reason::NoCpu } else { Reason::OthersHaveCpu };
+        let kept_by = cpu.map_or(Holder::Other, |cpu| self.cpus.kept_by(cpu, ready_ns, time_ns));
+        let is_long = time_ns.saturating_sub(ready_ns) > IDLE_CPU_RUNS_WITHIN_NS;
+        let (ready_ns, without_cpu) = match kept_by {
+            Holder::Followed => (ready_ns, Reason::NoCpu),
+            Holder::Idle if is_long => (ready_ns, Reason::Throttled),
+            // Until an idle CPU runs, the thread goes on to wait for what it waited for.
+            Holder::Idle if state == State::Waiting => (time_ns, Reason::Waits),
+            Holder::Idle | Holder::Other => (ready_ns, Reason::OthersHaveCpu),
+        };
         for (begin_ns, end_ns, reason) in
             [(thread.since_ns, ready_ns, Reason::Waits), (ready_ns, time_ns, without_cpu)]
         {
@@ -237,6 +256,14 @@ impl Thread {
         };
         self.carried_ns = rest_ns % sample_ns;
         Some((begin_ns + until_ns, 1 + rest_ns / sample_ns))
+    }
+}
+
+fn holder(is_idle: bool, is_followed: bool) -> Holder {
+    match (is_idle, is_followed) {
+        (true, _) => Holder::Idle,
+        (_, true) => Holder::Followed,
+        _ => Holder::Other,
     }
 }
 
@@ -288,18 +315,28 @@ mod tests {
     }
 
     const PID: u32 = 0x7fff_2000;
+    const FOREIGN: u32 = 0x7fff_3000;
 
     /// The waits of these records: time, id, first thread, its state, second thread.
     fn spans(all: &[(u64, u64, u32, u64, u32)]) -> Vec<WaitSpan> {
+        spans_until(all, 20_000)
+    }
+
+    fn spans_until(all: &[(u64, u64, u32, u64, u32)], stopped_ns: u64) -> Vec<WaitSpan> {
         let (mut waits, mut processes) = (waits(), Processes::default());
         processes.follow(PID);
         for &(time_ns, id, first, state, second) in all {
             let pid = if first == 0 { 0 } else { PID };
             let bytes = record(time_ns, pid, id, first, state, second);
             let Some(Record::Sample(sample)) = records(&bytes).next() else { panic!("no sample") };
-            waits.add(&sample, &bytes, &mut processes);
+            waits.add(&sample, &bytes, &processes);
+            let pid = if [0, FOREIGN].contains(&second) { second } else { PID };
+            let resumed = Resumed { pid, tid: second, cpu: 1, time_ns };
+            if id == 372 {
+                waits.resumed(resumed, &mut processes);
+            }
         }
-        waits.finish(20_000, &mut processes);
+        waits.finish(stopped_ns, &mut processes);
         waits.spans
     }
 
@@ -338,11 +375,29 @@ mod tests {
 
     #[cfg(target_endian = "little")]
     #[test]
+    fn a_thread_that_an_idle_cpu_runs_waits_until_it_runs() {
+        // The CPU becomes idle, and runs it again.
+        let idle = |back: u64, state| {
+            let woken = [(4_000, 375, 7, 0, 0)].into_iter().filter(|_| state == WAITS);
+            let all = [(1_000, 372, 7, state, 0)].into_iter().chain(woken);
+            let all: Vec<_> = all.chain([(back, 372, 0, 0, 7)]).collect();
+            times(&spans_until(&all, back))
+        };
+        assert_eq!(idle(9_000, WAITS), [(1_000, 9_000, Reason::Waits, true)]);
+        let late = 4_001 + IDLE_CPU_RUNS_WITHIN_NS;
+        let throttled = (4_000, late, Reason::Throttled, false);
+        assert_eq!(idle(late, WAITS), [(1_000, 4_000, Reason::Waits, true), throttled]);
+        let late = 1_001 + IDLE_CPU_RUNS_WITHIN_NS;
+        assert_eq!(idle(late, 0), [(1_000, late, Reason::Throttled, false)]);
+    }
+
+    #[cfg(target_endian = "little")]
+    #[test]
     fn what_has_ended_or_is_another_process_does_not_wait() {
         let ended = spans(&[(1_000, 372, 7, 0x10, 8), (9_000, 372, 0, 0, 7)]);
         assert_eq!(times(&ended), []);
         assert_eq!(times(&spans(&[(1_000, 372, 0, WAITS, 8)])), [], "of no followed process");
-        let foreign = times(&spans(&[(1_000, 372, 7, 0, 8), (9_000, 372, 0, 0, 7)]));
+        let foreign = times(&spans(&[(1_000, 372, 7, 0, FOREIGN), (9_000, 372, 0, 0, 7)]));
         assert_eq!(foreign, [(1_000, 9_000, Reason::OthersHaveCpu, false)]);
         let unknown = [(1_000, 375, 7, 0, 0), (2_000, 372, 0, 0, 7)];
         assert_eq!(times(&spans(&unknown)), [], "it is not known since when");

@@ -9,11 +9,14 @@ const FORKED: u32 = 7;
 const SAMPLE: u32 = 9;
 const MAPPED: u32 = 10;
 const LOST_SAMPLES: u32 = 13;
+const SWITCHED: u32 = 15;
 /// Of a record's `misc`: the bits that say in which mode the CPU was, and the kernel's.
 const MODE: u16 = 7;
 const MODE_KERNEL: u16 = 1;
 /// Of a record's `misc`: a new name comes from `exec`.
 const FROM_EXEC: u16 = 1 << 13;
+/// Of a record's `misc`: a thread is left.
+const SWITCHED_OUT: u16 = 1 << 13;
 /// Every record but a sample ends with the process, the thread, the time, and the CPU.
 const TRAILER: usize = 24;
 /// `PERF_SAMPLE_REGS_ABI_64`: the thread runs a program, and that is of 64 bits.
@@ -46,6 +49,8 @@ pub enum Record<'a> {
         /// When.
         time_ns: u64,
     },
+    /// A thread has got a CPU.
+    Resumed(Resumed),
     /// So many records were dropped.
     Lost(u64),
 }
@@ -166,6 +171,19 @@ pub struct Forked {
     pub time_ns: u64,
 }
 
+/// A thread that runs from now on, which may be a CPU's idle thread: process 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resumed {
+    /// Its process.
+    pub pid: u32,
+    /// Its number.
+    pub tid: u32,
+    /// The CPU.
+    pub cpu: u32,
+    /// When.
+    pub time_ns: u64,
+}
+
 impl Record<'_> {
     /// When it was written; 0 for lost records, which have no time.
     pub fn time_ns(&self) -> u64 {
@@ -174,6 +192,7 @@ impl Record<'_> {
             Record::Mapped(mapped) => mapped.time_ns,
             Record::Named(named) => named.time_ns,
             Record::Forked(forked) => forked.time_ns,
+            Record::Resumed(resumed) => resumed.time_ns,
             Record::Ended { time_ns, .. } => *time_ns,
             Record::Lost(_) => 0,
         }
@@ -210,6 +229,7 @@ fn record(whole: &[u8]) -> Option<Record<'_>> {
             let (pid, tid, time_ns) = (half(body, 0)?, half(body, 8)?, word(body, 16)?);
             Some(Record::Ended { pid, tid, time_ns })
         }
+        SWITCHED if misc & SWITCHED_OUT == 0 => resumed(body),
         LOST => Some(Record::Lost(word(body, 8)?)),
         LOST_SAMPLES => Some(Record::Lost(word(body, 0)?)),
         _ => None,
@@ -285,6 +305,16 @@ fn forked(body: &[u8]) -> Option<Record<'_>> {
         parent: half(body, 4)?,
         tid: half(body, 8)?,
         time_ns: word(body, 16)?,
+    }))
+}
+
+fn resumed(body: &[u8]) -> Option<Record<'_>> {
+    let trailer = body.get(body.len().checked_sub(TRAILER)?..)?;
+    Some(Record::Resumed(Resumed {
+        pid: half(trailer, 0)?,
+        tid: half(trailer, 4)?,
+        cpu: half(trailer, 16)?,
+        time_ns: word(trailer, 8)?,
     }))
 }
 
@@ -410,6 +440,8 @@ mod tests {
             ),
             bytes(MAPPED, 2, &[&mapping[..], &file, &end].concat()),
             bytes(ENDED, 0, &[pair(7, 6), pair(7, 6), 77, end[0], end[1], end[2]]),
+            bytes(SWITCHED, SWITCHED_OUT, &[pair(0, 0), end[0], end[1], end[2]]),
+            bytes(SWITCHED, 0, &[pair(0, 0), end[0], end[1], end[2]]),
         ];
         let all = all.concat();
         let mut records = records(&all);

@@ -130,7 +130,8 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             MetricInfo::more("cold", "replies of a server that has just started", "replies/s"),
             MetricInfo::time("cpu", "reply, on the server's CPUs").with_role(MetricRole::Cpu),
             MetricInfo::time("latency", "request, at the median").with_role(MetricRole::Latency),
-            MetricInfo::time("p99", "request, at the 99th percentile"),
+            MetricInfo::time("p99", "request, at the 99th percentile")
+                .with_role(MetricRole::TailLatency),
             MetricInfo::less("memory", "memory of the server per dead connection", "B"),
             MetricInfo::less(
                 "kernel memory",

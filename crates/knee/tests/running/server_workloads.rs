@@ -81,6 +81,7 @@ fn each_server_replies_with_dead_connections() {
             assert!(figures.iter().any(|&figure| figure > 0.0), "{metric}: {cell:?}");
             assert!(figures.iter().all(|&figure| figure >= 0.0), "{metric}: {cell:?}");
         }
+        assert!(samples(cell, "received")[0] > 128.0, "a body and its head: {cell:?}");
         if !cell.facts.contains_key(SYSTEM_CALLS) {
             // One wait may serve several connections.
             assert!(samples(cell, SYSTEM_CALLS)[0] > 0.0, "{cell:?}");

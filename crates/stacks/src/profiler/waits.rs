@@ -11,6 +11,8 @@ use super::processes::Processes;
 use model::WaitKind;
 use observe::Field;
 use std::collections::HashMap;
+use std::path::Path;
+use sys::cgroup::{cpu_quota_us, groups_of};
 use sys::perf::{Record, Resumed, Sample, records};
 
 /// The states that `sched_switch` has for a thread that ends: `EXIT_DEAD` and `EXIT_ZOMBIE`.
@@ -19,8 +21,8 @@ const ENDED: i64 = 0x30;
 const PREEMPTED: i64 = 0x100;
 /// A thread is woken no longer than this before the switch away from it: its waker waits for that switch.
 const WOKEN_BEFORE_NS_MAX: u64 = 50_000;
-/// An idle CPU takes no longer than this to run a thread that was woken. Whatever could run and is kept waiting for longer
-/// is kept by its CPU quota.
+/// An idle CPU takes no longer than this to run a thread that was woken. What could run, has a CPU quota, and is kept
+/// waiting for longer is kept by that.
 const IDLE_CPU_RUNS_WITHIN_NS: u64 = 2_000_000;
 /// Spreads the first samples of threads over a sample's time.
 const SPREAD: u64 = 0x9e37_79b9;
@@ -72,7 +74,7 @@ pub(super) enum Reason {
     NoCpu,
     /// It could have run, but other processes had a CPU.
     OthersHaveCpu,
-    /// It could have run, and the CPU that it got in the end was idle.
+    /// It could have run, and the CPU that it got in the end was idle: its CPU quota was used up.
     Throttled,
 }
 
@@ -100,6 +102,8 @@ pub(super) struct Waits {
     /// And these numbers by those that records have.
     numbers: HashMap<u32, i64>,
     cpus: Cpus,
+    /// Whether any followed process has a CPU quota.
+    has_quota: bool,
     pub spans: Vec<WaitSpan>,
 }
 
@@ -126,7 +130,8 @@ impl Waits {
     pub fn new(points: SchedPoints, sample_ns: f64) -> Waits {
         let sample_ns = (sample_ns as u64).max(1);
         let (threads, numbers) = (HashMap::new(), HashMap::new());
-        Waits { points, sample_ns, threads, numbers, cpus: Cpus::default(), spans: Vec::new() }
+        let (cpus, has_quota, spans) = (Cpus::default(), false, Vec::new());
+        Waits { points, sample_ns, threads, numbers, cpus, has_quota, spans }
     }
 
     /// Takes note of a tracepoint, whose record has these `bytes`. They come in the order of their times.
@@ -214,10 +219,13 @@ impl Waits {
         };
         let is_woken = thread.woken_ns.take().is_some();
         let kept_by = cpu.map_or(Holder::Other, |cpu| self.cpus.kept_by(cpu, ready_ns, time_ns));
-        let is_long = time_ns.saturating_sub(ready_ns) > IDLE_CPU_RUNS_WITHIN_NS;
+        let is_late = time_ns.saturating_sub(ready_ns) > IDLE_CPU_RUNS_WITHIN_NS;
         let (ready_ns, without_cpu) = match kept_by {
             Holder::Followed => (ready_ns, Reason::NoCpu),
-            Holder::Idle if is_long => (ready_ns, Reason::Throttled),
+            Holder::Idle if is_late && (self.has_quota || has_quota(&thread.left)) => {
+                self.has_quota = true;
+                (ready_ns, Reason::Throttled)
+            }
             // Until an idle CPU runs, the thread goes on to wait for what it waited for.
             Holder::Idle if state == State::Waiting => (time_ns, Reason::Waits),
             Holder::Idle | Holder::Other => (ready_ns, Reason::OthersHaveCpu),
@@ -257,6 +265,13 @@ impl Thread {
         self.carried_ns = rest_ns % sample_ns;
         Some((begin_ns + until_ns, 1 + rest_ns / sample_ns))
     }
+}
+
+/// Whether the process of this record has a CPU quota, or a group above it. One that has ended is not known to have any.
+fn has_quota(record: &[u8]) -> bool {
+    let Some(Record::Sample(sample)) = records(record).next() else { return false };
+    let groups = groups_of(sample.pid, Path::new("/"), "cpu");
+    groups.is_some_and(|(version, all)| all.iter().any(|g| cpu_quota_us(version, g).is_some()))
 }
 
 fn holder(is_idle: bool, is_followed: bool) -> Holder {
@@ -319,11 +334,16 @@ mod tests {
 
     /// The waits of these records: time, id, first thread, its state, second thread.
     fn spans(all: &[(u64, u64, u32, u64, u32)]) -> Vec<WaitSpan> {
-        spans_until(all, 20_000)
+        spans_until(all, 20_000, false)
     }
 
-    fn spans_until(all: &[(u64, u64, u32, u64, u32)], stopped_ns: u64) -> Vec<WaitSpan> {
+    fn spans_until(
+        all: &[(u64, u64, u32, u64, u32)],
+        stopped_ns: u64,
+        has_quota: bool,
+    ) -> Vec<WaitSpan> {
         let (mut waits, mut processes) = (waits(), Processes::default());
+        waits.has_quota = has_quota;
         processes.follow(PID);
         for &(time_ns, id, first, state, second) in all {
             let pid = if first == 0 { 0 } else { PID };
@@ -377,18 +397,19 @@ mod tests {
     #[test]
     fn a_thread_that_an_idle_cpu_runs_waits_until_it_runs() {
         // The CPU becomes idle, and runs it again.
-        let idle = |back: u64, state| {
+        let idle = |back: u64, state, has_quota| {
             let woken = [(4_000, 375, 7, 0, 0)].into_iter().filter(|_| state == WAITS);
             let all = [(1_000, 372, 7, state, 0)].into_iter().chain(woken);
             let all: Vec<_> = all.chain([(back, 372, 0, 0, 7)]).collect();
-            times(&spans_until(&all, back))
+            times(&spans_until(&all, back, has_quota))
         };
-        assert_eq!(idle(9_000, WAITS), [(1_000, 9_000, Reason::Waits, true)]);
+        assert_eq!(idle(9_000, WAITS, true), [(1_000, 9_000, Reason::Waits, true)]);
         let late = 4_001 + IDLE_CPU_RUNS_WITHIN_NS;
         let throttled = (4_000, late, Reason::Throttled, false);
-        assert_eq!(idle(late, WAITS), [(1_000, 4_000, Reason::Waits, true), throttled]);
+        assert_eq!(idle(late, WAITS, true), [(1_000, 4_000, Reason::Waits, true), throttled]);
+        assert_eq!(idle(late, WAITS, false), [(1_000, late, Reason::Waits, true)]);
         let late = 1_001 + IDLE_CPU_RUNS_WITHIN_NS;
-        assert_eq!(idle(late, 0), [(1_000, late, Reason::Throttled, false)]);
+        assert_eq!(idle(late, 0, true), [(1_000, late, Reason::Throttled, false)]);
     }
 
     #[cfg(target_endian = "little")]

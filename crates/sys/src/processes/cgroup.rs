@@ -45,6 +45,23 @@ pub fn groups_of(
     Some((Version::V2, mounted(root, &mounts, v2?, |kind, _| kind == "cgroup2")?))
 }
 
+/// The time over all CPUs that this group may use in a period, and the period, in microseconds; none without a quota.
+pub fn cpu_quota_us(version: Version, directory: &Path) -> Option<(u64, u64)> {
+    let read = |file: &str| read_to_string(directory.join(file)).ok();
+    let number = |file: &str| read(file)?.trim().parse().ok();
+    let (quota_us, period_us) = match version {
+        // Without a quota it is -1.
+        Version::V1 => (number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us")?),
+        Version::V2 => {
+            let text = read("cpu.max")?;
+            let (quota, period) = text.trim().split_once(' ')?;
+            // Without a quota it is `max`.
+            (quota.parse().ok()?, period.parse().ok()?)
+        }
+    };
+    (quota_us > 0 && period_us > 0).then_some((quota_us, period_us))
+}
+
 /// The directories of the group `path` and of those above it, where the first mount that shows it and that `is_mount` accepts,
 /// by its type and its options, has them.
 fn mounted(

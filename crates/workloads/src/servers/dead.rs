@@ -140,6 +140,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             ),
         ]
         .into_iter()
+        .chain([MetricInfo::less("received", "bytes of a reply with its head", "B")])
         .chain(pressure::HAPPENED.map(|(name, about, unit)| MetricInfo::less(name, about, unit)))
         .chain(quota::metrics("reply"))
         .chain(calls::metrics("reply"))

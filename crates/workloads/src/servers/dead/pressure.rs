@@ -242,17 +242,19 @@ impl Pressure {
             let has_all = !samples.cpu_ns.is_empty() || !is_known || left == 0;
             if !samples.p50_ns.is_empty() && has_all {
                 samples.keep(probe);
+                let Counts { replies, bytes, .. } = outcome.counts;
+                probe.given("received", &[bytes as f64 / replies.max(1) as f64], replies);
                 if let [first_end, .., last_end] = interval_ends[..] {
                     // When the first interval began is not known.
-                    let replies = outcome.series.iter().skip(1).map(|tick| tick.replies).sum();
-                    probe.region("replies", first_end, last_end, replies);
-                    give_happened(&happened, replies, probe);
+                    let since = outcome.series.iter().skip(1).map(|tick| tick.replies).sum();
+                    probe.region("replies", first_end, last_end, since);
+                    give_happened(&happened, since, probe);
                 }
                 state(&outcome, &samples, probe);
                 self.state_manners(&outcome, probe);
                 state_workers(Workers::from_pids(&pids).since(&workers), server, probe);
                 let connections = plan.connections as u64;
-                return Ok(Pressed { replies: outcome.counts.replies, connections });
+                return Ok(Pressed { replies, connections });
             }
             if left > 0 {
                 plan.duration = plan.duration.map(|duration| duration * 2);

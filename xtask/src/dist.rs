@@ -141,7 +141,7 @@ impl Tree {
             let stage = self.staged(architecture, &program)?;
             self.archived(&stage)?;
             debian::package(self, architecture, &stage, tally)?;
-            program::wheel(self, architecture, tally)?;
+            program::wheel(self, architecture, &program, tally)?;
             tally.pass(1);
         }
         self.sums()

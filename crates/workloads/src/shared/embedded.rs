@@ -1,10 +1,11 @@
 //! Programs of ours that are embedded in this one, and run from memory.
 
 use engine::Scratch;
+use flate2::read::DeflateDecoder;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 
@@ -13,11 +14,14 @@ const FLAGS: [&str; 5] =
     ["-O2", "-std=gnu11", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", "-Wl,-S"];
 const COMPILER: &str = "cc";
 
+/// The forker and the starter, linked statically; empty where that could not be done.
+pub(crate) const STATIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/static.deflate"));
+
 /// A program that is linked dynamically: what is measured of the C library is that of this machine.
 pub(crate) struct Native {
     pub name: &'static str,
-    /// The program as this one's builder linked it.
-    pub embedded: &'static [u8],
+    /// The program as this one's builder linked it, compressed.
+    pub packed: &'static [u8],
     /// Its files, by the paths that they include each other by.
     pub sources: &'static [(&'static str, &'static str)],
 }
@@ -35,7 +39,7 @@ impl Native {
     }
 
     fn hold(&self, flags: MemfdFlags) -> io::Result<File> {
-        let embedded = hold(self.name, self.embedded, flags)?;
+        let embedded = hold(self.name, &unpacked(self.packed)?, flags)?;
         if starts(&embedded) {
             return Ok(embedded);
         }
@@ -46,7 +50,8 @@ impl Native {
     #[cfg(test)]
     pub fn assert_compiles(&self) {
         let program = self.compiled(COMPILER).unwrap();
-        assert!(starts(&in_memory(self.name, &program).unwrap()), "{}", self.name);
+        let program = hold(self.name, &program, MemfdFlags::CLOEXEC).unwrap();
+        assert!(starts(&program), "{}", self.name);
     }
 
     /// What the compiler of this machine makes of the sources.
@@ -88,14 +93,20 @@ fn starts(program: &File) -> bool {
     ran.is_ok_and(|ran| ran.status.success() || ran.stdout.starts_with(b"failed"))
 }
 
-/// A program in memory that can be run.
-pub(crate) fn in_memory(name: &str, program: &[u8]) -> io::Result<File> {
-    hold(name, program, MemfdFlags::CLOEXEC)
+/// A program in memory that can be run, of what `build.rs` compressed.
+pub(crate) fn in_memory(name: &str, packed: &[u8]) -> io::Result<File> {
+    hold(name, &unpacked(packed)?, MemfdFlags::CLOEXEC)
 }
 
 /// The same, which programs that are started from now on get under the same number.
-pub(crate) fn in_memory_of_all(name: &str, program: &[u8]) -> io::Result<File> {
-    hold(name, program, MemfdFlags::empty())
+pub(crate) fn in_memory_of_all(name: &str, packed: &[u8]) -> io::Result<File> {
+    hold(name, &unpacked(packed)?, MemfdFlags::empty())
+}
+
+fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut program = Vec::new();
+    DeflateDecoder::new(packed).read_to_end(&mut program)?;
+    Ok(program)
 }
 
 fn hold(name: &str, program: &[u8], flags: MemfdFlags) -> io::Result<File> {
@@ -115,13 +126,13 @@ mod tests {
 
     const HELLO: Native = Native {
         name: "hello",
-        embedded: b"#!/no/such/loader\n",
+        packed: b"\x01\x12\x00\xed\xff#!/no/such/loader\n",
         sources: &[("a/hello.c", include_str!("../../baseline/hello.c"))],
     };
 
     #[test]
     fn what_does_not_start_here_is_compiled_here() {
-        assert!(!starts(&in_memory("hello", HELLO.embedded).unwrap()));
+        assert!(!starts(&in_memory("hello", HELLO.packed).unwrap()));
         let program = HELLO.in_memory().unwrap();
         assert!(starts(&program) && program.metadata().unwrap().len() > 1_000);
     }

@@ -116,16 +116,29 @@ pub fn pinnable(cpus: &[usize]) -> Result<(), RequestError> {
     }
 }
 
+/// Each reason once, with the subjects that it keeps from being measured.
+fn unavailable(plan: &Plan) -> impl Iterator<Item = String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Unavailable { subject, reason, .. } in &plan.unavailable {
+        match reasons.iter_mut().find(|(key, _)| key == reason) {
+            Some((_, subjects)) => subjects.push(subject),
+            None => reasons.push((reason, vec![subject])),
+        }
+    }
+    reasons.into_iter().map(|(reason, subjects)| match subjects.as_slice() {
+        [first, _, ..] => {
+            format!("{first} and {} more are unavailable: {reason}", subjects.len() - 1)
+        }
+        _ => format!("{} is unavailable: {reason}", subjects.concat()),
+    })
+}
+
 fn nothing_left(plan: &Plan) -> String {
     let changes = plan.changes.iter().map(|row| match row.remedy.as_str() {
         "" => row.change.to_string(),
         remedy => format!("{} → {remedy}", row.change.to_string().trim_end_matches('.')),
     });
-    let unavailable = plan
-        .unavailable
-        .iter()
-        .map(|row| format!("{} is unavailable: {}", row.subject, row.reason));
-    let reasons: Vec<String> = unavailable.chain(changes).collect();
+    let reasons: Vec<String> = unavailable(plan).chain(changes).collect();
     format!("nothing of this can be measured here: {}", reasons.join("; "))
 }
 

@@ -92,6 +92,9 @@ impl ForkRow {
                         glibc-static or musl-dev, and build again)"
                 .into());
         }
+        if self.linked == Linked::Dynamically {
+            DYNAMIC.available()?;
+        }
         if self.how.starts_with("clone3") || self.ending == "pidfd" {
             limits::waits_for_pidfds()
         } else {

@@ -1,5 +1,6 @@
 //! Programs of ours that are embedded in this one, and run from memory.
 
+use super::c_library;
 use engine::Scratch;
 use flate2::read::DeflateDecoder;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -8,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// How a program is compiled where it runs, as `build.rs` does: a loop that is measured reads a number at a time.
 const FLAGS: [&str; 5] =
@@ -36,6 +38,17 @@ impl Native {
     /// The same, which programs that are started from now on get under the same number.
     pub fn in_memory_of_all(&self) -> io::Result<File> {
         self.hold(MemfdFlags::empty())
+    }
+
+    /// Whether it runs here, or a compiler may make one that does.
+    pub fn available(&self) -> Result<(), String> {
+        // All of them are linked alike.
+        static AVAILABLE: OnceLock<Result<(), String>> = OnceLock::new();
+        let available = || match hold(self.name, &unpacked(self.packed)?, MemfdFlags::CLOEXEC) {
+            Ok(embedded) if starts(&embedded) => Ok(()),
+            _ => has_compiler(COMPILER),
+        };
+        AVAILABLE.get_or_init(|| available().map_err(|error| error.to_string())).clone()
     }
 
     fn hold(&self, flags: MemfdFlags) -> io::Result<File> {
@@ -70,20 +83,27 @@ impl Native {
                 command.arg(path);
             }
         }
-        let refused = |why: String| {
-            io::Error::other(format!(
-                "this machine's C library can't run the program that knee has, and no other could be made: {compiler} \
-                 {why} → install gcc and the headers of the C library"
-            ))
-        };
-        let made =
-            command.stdin(Stdio::null()).output().map_err(|error| refused(error.to_string()))?;
+        let made = command.stdin(Stdio::null()).output();
+        let made = made.map_err(|error| refused(compiler, &error.to_string()))?;
         if !made.status.success() {
             let text = String::from_utf8_lossy(&made.stderr);
-            return Err(refused(text.lines().next().unwrap_or("failed").to_owned()));
+            return Err(refused(compiler, text.lines().next().unwrap_or("failed")));
         }
         fs::read(&out)
     }
+}
+
+fn has_compiler(compiler: &str) -> io::Result<()> {
+    let ran = Command::new(compiler).arg("--version").stdin(Stdio::null()).output();
+    ran.map(drop).map_err(|error| refused(compiler, &error.to_string()))
+}
+
+fn refused(compiler: &str, why: &str) -> io::Error {
+    io::Error::other(format!(
+        "this machine's C library ({}) can't run the program that knee has, and no other could be made: {compiler} \
+         {why} → install gcc and the headers of the C library",
+        c_library::name()
+    ))
 }
 
 /// Whether a program starts here. Without arguments each of ours says that it failed, or has nothing to say.
@@ -134,12 +154,14 @@ mod tests {
     fn what_does_not_start_here_is_compiled_here() {
         assert!(!starts(&in_memory("hello", HELLO.packed).unwrap()));
         let program = HELLO.in_memory().unwrap();
+        assert_eq!(HELLO.available(), Ok(()));
         assert!(starts(&program) && program.metadata().unwrap().len() > 1_000);
     }
 
     #[test]
     fn without_a_compiler_the_remedy_is_named() {
         let why = HELLO.compiled("no-such-compiler").unwrap_err().to_string();
+        assert_eq!(why, has_compiler("no-such-compiler").unwrap_err().to_string());
         assert!(
             why.contains("no-such-compiler No such file") && why.contains("→ install gcc"),
             "{why}"

@@ -28,18 +28,35 @@ pub struct Program {
     pub stripped: PathBuf,
     /// Its symbols and lines, which debuggers and profilers find by the build's id.
     pub symbols: PathBuf,
-    /// A knee that runs here, to write the manual pages.
-    pub here: PathBuf,
+    architecture: Architecture,
+}
+
+impl Program {
+    /// What it prints here.
+    pub fn says(&self, tree: &Tree, words: &[&str]) -> Result<String> {
+        let mut command = match self.architecture.emulator() {
+            None => tree.command(&self.stripped),
+            Some(emulator) => {
+                let mut command = tree.command(emulator);
+                command.arg(&self.stripped);
+                command
+            }
+        };
+        output(command.args(words))
+    }
 }
 
 /// Whether an architecture can be built for here, or why not.
 pub fn needs(architecture: Architecture) -> Result<(), String> {
     install_target(&architecture.target())?;
-    if architecture.is_own() || shell::has(&tool(architecture, "gcc")) {
+    let Some(emulator) = architecture.emulator() else { return Ok(()) };
+    if shell::has(&tool(architecture, "gcc")) && shell::has(&emulator) {
         return Ok(());
     }
     let name = architecture.name().replace('_', "-");
-    Err(format!("no compiler for it (apt-get install gcc-{name}-linux-gnu)"))
+    Err(format!(
+        "nothing compiles for it, or runs it (apt-get install gcc-{name}-linux-gnu qemu-user-static)"
+    ))
 }
 
 /// A program of the compiler's for an architecture.
@@ -68,16 +85,7 @@ pub fn build(tree: &Tree, architecture: Architecture) -> Result<Program> {
     // A relative name: the link has none of the directory.
     let link = format!("--add-gnu-debuglink={}", symbols.display());
     objcopy(&["--strip-all", &link], [&built, &stripped])?;
-    let here = if architecture.is_own() { stripped.clone() } else { own(tree)? };
-    Ok(Program { directory, stripped, symbols, here })
-}
-
-/// A program of the same version for this machine.
-fn own(tree: &Tree) -> Result<PathBuf> {
-    let mut cargo = shell::cargo(&tree.root, "build");
-    cargo.args(["--package", "knee", "--features", "postgres", "--target-dir"]).arg(&tree.target);
-    ensure!(shell::succeeds(&mut cargo)?, "knee was not built");
-    Ok(tree.target.join("debug/knee"))
+    Ok(Program { directory, stripped, symbols, architecture })
 }
 
 /// Cargo, with what makes a program static, and the same at any path.

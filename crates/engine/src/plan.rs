@@ -590,3 +590,25 @@ impl RunRequest {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_stands_once_with_the_number_of_its_subjects() {
+        let row = |(subject, reason): (&str, &str)| Unavailable {
+            workload: "baseline".into(),
+            subject: subject.into(),
+            reason: reason.into(),
+        };
+        let rows = [("add", "musl"), ("udp", "no IPv4"), ("stat", "musl"), ("pipe", "musl")];
+        let plan = Plan { unavailable: rows.map(row).into(), ..Plan::default() };
+        let text = nothing_left(&plan);
+        assert!(
+            text.ends_with(
+                "here: add and 2 more are unavailable: musl; udp is unavailable: no IPv4"
+            )
+        );
+    }
+}

@@ -36,7 +36,7 @@ enum Architecture {
     /// `x86_64`
     #[value(name = "x86-64", alias = "x86_64")]
     X86,
-    /// `aarch64`, with Debian's cross compiler
+    /// `aarch64`, with Debian's cross compiler and QEMU
     Aarch64,
 }
 
@@ -56,6 +56,11 @@ impl Architecture {
     fn is_own(self) -> bool {
         self.name() == std::env::consts::ARCH
     }
+
+    /// What runs them here, where this machine can't.
+    fn emulator(self) -> Option<String> {
+        (!self.is_own()).then(|| format!("qemu-{}-static", self.name()))
+    }
 }
 
 /// A tree that is built, and where.
@@ -67,14 +72,14 @@ struct Tree {
     epoch: String,
 }
 
-/// Builds everything into the directory `packages` of the target directory, and tries what runs here.
+/// Builds everything into the directory `packages` of the target directory, and tries it.
 pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let tree = Tree::new(shell::root(), shell::target_dir()?)?;
     let sums = tree.build(&options.architectures, tally)?;
     print!("{sums}");
     println!("All of it is in {}.", tree.out().display());
-    if options.architectures.iter().any(|architecture| architecture.is_own()) {
-        root::try_out(&tree, tally)?;
+    for &architecture in &options.architectures {
+        root::try_out(&tree, architecture, tally)?;
     }
     if options.twice {
         let copy = tempfile::tempdir()?;
@@ -141,7 +146,7 @@ impl Tree {
             let stage = self.staged(architecture, &program)?;
             self.archived(&stage)?;
             debian::package(self, architecture, &stage, tally)?;
-            program::wheel(self, architecture, tally)?;
+            program::wheel(self, architecture, &program, tally)?;
             tally.pass(1);
         }
         self.sums()
@@ -163,7 +168,7 @@ impl Tree {
             write(&stage.join(file), &fs::read(self.root.join(file))?)?;
         }
         fs::copy(&program.stripped, stage.join("knee"))?;
-        let says = |words: &[&str]| output(self.command(&program.here).args(words));
+        let says = |words: &[&str]| program.says(self, words);
         says(&["man", "--directory", &stage.join("man").to_string_lossy()])?;
         let completions = [
             ("bash", "knee.bash"),

@@ -116,16 +116,29 @@ pub fn pinnable(cpus: &[usize]) -> Result<(), RequestError> {
     }
 }
 
+/// Each reason once, with the subjects that it keeps from being measured.
+fn unavailable(plan: &Plan) -> impl Iterator<Item = String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Unavailable { subject, reason, .. } in &plan.unavailable {
+        match reasons.iter_mut().find(|(key, _)| key == reason) {
+            Some((_, subjects)) => subjects.push(subject),
+            None => reasons.push((reason, vec![subject])),
+        }
+    }
+    reasons.into_iter().map(|(reason, subjects)| match subjects.as_slice() {
+        [first, _, ..] => {
+            format!("{first} and {} more are unavailable: {reason}", subjects.len() - 1)
+        }
+        _ => format!("{} is unavailable: {reason}", subjects.concat()),
+    })
+}
+
 fn nothing_left(plan: &Plan) -> String {
     let changes = plan.changes.iter().map(|row| match row.remedy.as_str() {
         "" => row.change.to_string(),
         remedy => format!("{} → {remedy}", row.change.to_string().trim_end_matches('.')),
     });
-    let unavailable = plan
-        .unavailable
-        .iter()
-        .map(|row| format!("{} is unavailable: {}", row.subject, row.reason));
-    let reasons: Vec<String> = unavailable.chain(changes).collect();
+    let reasons: Vec<String> = unavailable(plan).chain(changes).collect();
     format!("nothing of this can be measured here: {}", reasons.join("; "))
 }
 
@@ -575,5 +588,27 @@ impl RunRequest {
                 "--{flag}: {cpus} CPUs, and this run has {max} (see `taskset -p $$`, and --pin)"
             ))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_stands_once_with_the_number_of_its_subjects() {
+        let row = |(subject, reason): (&str, &str)| Unavailable {
+            workload: "baseline".into(),
+            subject: subject.into(),
+            reason: reason.into(),
+        };
+        let rows = [("add", "musl"), ("udp", "no IPv4"), ("stat", "musl"), ("pipe", "musl")];
+        let plan = Plan { unavailable: rows.map(row).into(), ..Plan::default() };
+        let text = nothing_left(&plan);
+        assert!(
+            text.ends_with(
+                "here: add and 2 more are unavailable: musl; udp is unavailable: no IPv4"
+            )
+        );
     }
 }

@@ -93,6 +93,7 @@ fn measure_rounds<const N: usize>(
             let progress = sides.iter().map(RunningSide::progress).sum();
             if let Some(cell) = sides[turn].run.cells.last() {
                 watch.ended(&cell.key, &cell.outcome, &progress);
+                watch.grew(sides[turn].run);
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Columns where the output goes to a file or a pipe.
-const WIDTH_OFF_TERMINAL: usize = 110;
+pub const WIDTH_OFF_TERMINAL: usize = 110;
 
 /// Writes a text for people to standard output, without foreign escape sequences. A reader that has gone
 /// ends the command, quietly, as SIGPIPE would.

@@ -26,7 +26,7 @@ use findings::{Caveat, Conclusions, Finding, Tone, VerdictWord};
 use model::Run;
 
 pub use crate::text::instructions::Chosen;
-pub use answer::{LINES_MAX, Pointers, answer};
+pub use answer::{LINES_MAX, Pointers, answer, answer_so_far};
 pub use instructions::hot_instructions;
 pub use profiles::{profiles, top_functions};
 

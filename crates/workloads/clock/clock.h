@@ -2,6 +2,7 @@
  * The clock of the small programs, as knee's own reads it: `with_tsc` says whether it is the time stamp counter or
  * CLOCK_MONOTONIC in nanoseconds. Each program is one that includes this once.
  */
+#pragma once
 #include <stdint.h>
 #include <time.h>
 

@@ -9,7 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is installed to make the wheel.
-const MATURIN: &str = "maturin==1.16.0";
+const PYTHON_TOOLS: [&str; 2] = ["maturin==1.16.0", "wheel==0.45.1"];
+
+/// A static program that can be loaded anywhere, its addresses as a bit map.
+const RUST_FLAGS: [&str; 2] =
+    ["-Ctarget-feature=+crt-static", "-Clink-arg=-Wl,-z,pack-relative-relocs"];
+
+/// The record has no full text and no rectangles, and loads no extensions.
+const SQLITE_FLAGS: &str = "-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS3_PARENTHESIS -USQLITE_ENABLE_FTS5 \
+                            -USQLITE_ENABLE_RTREE -USQLITE_ENABLE_LOAD_EXTENSION -USQLITE_ENABLE_DBSTAT_VTAB \
+                            -USQLITE_ENABLE_STAT4 -USQLITE_SOUNDEX -DSQLITE_OMIT_LOAD_EXTENSION";
 
 /// A program that was built.
 pub struct Program {
@@ -19,18 +28,35 @@ pub struct Program {
     pub stripped: PathBuf,
     /// Its symbols and lines, which debuggers and profilers find by the build's id.
     pub symbols: PathBuf,
-    /// A knee that runs here, to write the manual pages.
-    pub here: PathBuf,
+    architecture: Architecture,
+}
+
+impl Program {
+    /// What it prints here.
+    pub fn says(&self, tree: &Tree, words: &[&str]) -> Result<String> {
+        let mut command = match self.architecture.emulator() {
+            None => tree.command(&self.stripped),
+            Some(emulator) => {
+                let mut command = tree.command(emulator);
+                command.arg(&self.stripped);
+                command
+            }
+        };
+        output(command.args(words))
+    }
 }
 
 /// Whether an architecture can be built for here, or why not.
 pub fn needs(architecture: Architecture) -> Result<(), String> {
     install_target(&architecture.target())?;
-    if architecture.is_own() || shell::has(&tool(architecture, "gcc")) {
+    let Some(emulator) = architecture.emulator() else { return Ok(()) };
+    if shell::has(&tool(architecture, "gcc")) && shell::has(&emulator) {
         return Ok(());
     }
     let name = architecture.name().replace('_', "-");
-    Err(format!("no compiler for it (apt-get install gcc-{name}-linux-gnu)"))
+    Err(format!(
+        "nothing compiles for it, or runs it (apt-get install gcc-{name}-linux-gnu qemu-user-static)"
+    ))
 }
 
 /// A program of the compiler's for an architecture.
@@ -59,16 +85,7 @@ pub fn build(tree: &Tree, architecture: Architecture) -> Result<Program> {
     // A relative name: the link has none of the directory.
     let link = format!("--add-gnu-debuglink={}", symbols.display());
     objcopy(&["--strip-all", &link], [&built, &stripped])?;
-    let here = if architecture.is_own() { stripped.clone() } else { own(tree)? };
-    Ok(Program { directory, stripped, symbols, here })
-}
-
-/// A program of the same version for this machine.
-fn own(tree: &Tree) -> Result<PathBuf> {
-    let mut cargo = shell::cargo(&tree.root, "build");
-    cargo.args(["--package", "knee", "--features", "postgres", "--target-dir"]).arg(&tree.target);
-    ensure!(shell::succeeds(&mut cargo)?, "knee was not built");
-    Ok(tree.target.join("debug/knee"))
+    Ok(Program { directory, stripped, symbols, architecture })
 }
 
 /// Cargo, with what makes a program static, and the same at any path.
@@ -78,7 +95,7 @@ fn cargo(tree: &Tree, architecture: Architecture) -> Command {
     let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")));
     let mut paths = vec![(tree.target.clone(), "/target"), (tree.root.clone(), "/knee")];
     paths.extend(home.map(|home| (home, "/cargo")));
-    let mut rust = vec!["-Ctarget-feature=+crt-static".to_owned()];
+    let mut rust: Vec<String> = RUST_FLAGS.map(str::to_owned).into();
     let mut c = Vec::new();
     // The last that fits is taken, and the tree may be within the home directory.
     for (path, name) in paths.iter().rev() {
@@ -87,7 +104,7 @@ fn cargo(tree: &Tree, architecture: Architecture) -> Command {
     }
     let target = architecture.target().replace('-', "_");
     cargo.env("CARGO_ENCODED_RUSTFLAGS", rust.join("\u{1f}")).env("CFLAGS", c.join(" "));
-    cargo.env("CARGO_TARGET_DIR", &tree.target);
+    cargo.env("CARGO_TARGET_DIR", &tree.target).env("LIBSQLITE3_FLAGS", SQLITE_FLAGS);
     if !architecture.is_own() {
         let gcc = tool(architecture, "gcc");
         cargo.env(format!("CARGO_TARGET_{}_LINKER", target.to_uppercase()), &gcc);
@@ -98,42 +115,56 @@ fn cargo(tree: &Tree, architecture: Architecture) -> Command {
     cargo
 }
 
-/// Makes the wheel, whose program cargo has built already.
-pub fn wheel(tree: &Tree, architecture: Architecture, tally: &mut Tally) -> Result<()> {
-    let Some(maturin) = maturin(&shell::target_dir()?)? else {
+/// Makes the wheel, of which cargo has built the program already. It holds the same as the archive.
+pub fn wheel(
+    tree: &Tree,
+    architecture: Architecture,
+    program: &Program,
+    tally: &mut Tally,
+) -> Result<()> {
+    let Some(tools) = python_tools(&shell::target_dir()?)? else {
         tally.skip("dist wheel", "python3 can't make an environment to install maturin in");
         return Ok(());
     };
     // The flags of the build, so that nothing is built again.
-    let mut make = cargo(tree, architecture);
-    let flags: Vec<_> = make
-        .get_envs()
-        .map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned)))
-        .collect();
-    make = tree.command(maturin);
-    make.current_dir(tree.root.join("clients/python"));
-    make.envs(flags.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    make.args(["build", "--profile", "dist", "--locked", "--features", "postgres", "--target"]);
-    make.arg(architecture.target()).arg("--out").arg(tree.out());
-    ensure!(shell::succeeds(&mut make)?, "the wheel was not made");
-    Ok(())
+    let flags = cargo(tree, architecture);
+    let flags = flags.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let scratch = tempfile::tempdir()?;
+    let mut make = tree.command(tools.join("maturin"));
+    make.current_dir(tree.root.join("clients/python")).envs(flags);
+    make.args(["build", "--profile", "dist", "--locked", "--features", "postgres"]);
+    make.args(["--strip", "false", "--target", &architecture.target(), "--out"]);
+    ensure!(shell::succeeds(make.arg(scratch.path()))?, "the wheel was not made");
+    let name = format!("knee-{}", tree.version);
+    let unpacked = scratch.path().join(&name);
+    let wheel = |words: &[&str], path: &Path, to: &Path| {
+        let mut wheel = tree.command(tools.join("wheel"));
+        output(wheel.args(words).arg("-d").arg(to).arg(path))
+    };
+    wheel(&["unpack"], &only_file(scratch.path())?, scratch.path())?;
+    let inside = unpacked.join(format!("{name}.data/scripts/knee"));
+    std::fs::copy(&program.stripped, inside).context("the wheel has no program")?;
+    wheel(&["pack"], &unpacked, &tree.out()).map(drop)
 }
 
-/// The program maturin: the one on the path, or else one in an environment in the target directory.
-fn maturin(target: &Path) -> Result<Option<PathBuf>> {
-    if shell::has("maturin") {
-        return Ok(Some("maturin".into()));
-    }
+/// The file in a directory that has one.
+fn only_file(directory: &Path) -> Result<PathBuf> {
+    let mut files = std::fs::read_dir(directory)?.flatten().map(|entry| entry.path());
+    files.next().with_context(|| format!("{} is empty", directory.display()))
+}
+
+/// The directory of maturin and wheel, in an environment in the target directory.
+fn python_tools(target: &Path) -> Result<Option<PathBuf>> {
     let environment = target.join("tools/python");
-    let program = environment.join("bin/maturin");
-    if !program.exists() {
+    let tools = environment.join("bin");
+    if !(tools.join("maturin").exists() && tools.join("wheel").exists()) {
         let mut make = Command::new("python3");
         if !shell::succeeds(make.args(["-m", "venv"]).arg(&environment)).unwrap_or(false) {
             return Ok(None);
         }
-        let mut pip = Command::new(environment.join("bin/pip"));
-        let done = shell::succeeds(pip.args(["install", "--quiet", MATURIN]));
+        let mut pip = Command::new(tools.join("pip"));
+        let done = shell::succeeds(pip.args(["install", "--quiet"]).args(PYTHON_TOOLS));
         ensure!(done.context("pip")?, "maturin was not installed");
     }
-    Ok(Some(program))
+    Ok(Some(tools))
 }

@@ -1,6 +1,6 @@
 //! The progress of a run, and who observes it.
 
-use model::{CellKey, Outcome};
+use model::{CellKey, Outcome, Run};
 use std::iter::Sum;
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ pub trait Watch {
     fn begins(&mut self, _key: &CellKey, _progress: &RunProgress) {}
     /// A cell ended.
     fn ended(&mut self, _key: &CellKey, _outcome: &Outcome, _progress: &RunProgress) {}
+    /// A run has one cell more. The next one begins when this returns.
+    fn grew(&mut self, _run: &Run) {}
 }
 
 /// The progress of a run, or of its profile pass.

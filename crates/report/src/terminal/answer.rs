@@ -7,7 +7,7 @@ use crate::layout::{
 };
 use crate::text;
 use findings::answer::{Answer, FigureGroup, FigureList, SingleFigure};
-use findings::format::percent;
+use findings::format::{count, counted, percent};
 use findings::{Caveat, Conclusions, Finding, Kind, qualifier};
 use model::Run;
 use std::collections::BTreeSet;
@@ -18,6 +18,8 @@ pub const LINES_MAX: usize = 25;
 const SENTENCE_LINES_MAX: usize = 2;
 /// Columns of a heading that its sentence stands behind.
 const HEADING_WIDTH: usize = 15;
+
+const CHANGES_SIDES: &str = "Changes sides";
 
 /// How soon a section gives way: what stops scaling last, caveats first.
 const WEIGHTS: [usize; 6] = [1, 1, 2, 2, 2, 4];
@@ -47,10 +49,8 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let pen = Pen::new(style);
     let answer = Answer::new(run, conclusions);
     let workloads = workload_width(run, &answer);
-    let section = |heading: &str, findings: &mut dyn Iterator<Item = &Finding>| Section {
-        heading: heading.to_owned(),
-        statements: findings.map(|finding| pen.finding(finding, workloads)).collect(),
-        left_out: 0,
+    let section = |heading: &str, findings: &mut dyn Iterator<Item = &Finding>| {
+        pen.finding_section(heading, findings, workloads)
     };
     let mut rest: Vec<String> = Vec::new();
     for sentence in sentences(&answer, conclusions) {
@@ -75,7 +75,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let mut sections = vec![
         first,
         section(answer.time_title(), &mut answer.cpu_time.iter()),
-        section("Changes sides", &mut answer.changes_sides.iter()),
+        section(CHANGES_SIDES, &mut answer.changes_sides.iter()),
         section("Worth knowing", &mut levels.iter().chain(&answer.worth_knowing)),
         figures,
         pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
@@ -101,6 +101,43 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
         pen.line(&mut out, &pen.paint(DIM, &line));
     }
     out
+}
+
+/// The verdicts that a run has so far, in `lines_max` lines at most; none before its first verdict.
+pub fn answer_so_far(
+    run: &Run,
+    conclusions: &Conclusions,
+    style: &Style,
+    lines_max: usize,
+) -> Option<String> {
+    let pen = Pen::new(style);
+    let answer = Answer::new(run, conclusions);
+    if answer.stops_scaling.is_empty() && answer.without_finding().is_none() {
+        return None;
+    }
+    let below = verdicts_that_hold(&answer, conclusions);
+    let below: Vec<String> = below.flat_map(|part| pen.sentence_section(&part)).collect();
+    let workloads = workload_width(run, &answer);
+    let mut sections = vec![
+        pen.finding_section(title(run, &answer), answer.stops_scaling.iter(), workloads),
+        pen.finding_section(CHANGES_SIDES, answer.changes_sides.iter(), workloads),
+    ];
+    shorten(&mut sections, lines_max.saturating_sub(below.len() + 1), WEIGHTS);
+    let (cells, planned) = (run.cells.len() as u64, run.plan.cells.len() as u64);
+    let mut out = String::new();
+    pen.line(
+        &mut out,
+        &format!("So far, after {} of {}:", count(cells), counted(&count(planned), "cells")),
+    );
+    for (index, section) in sections.iter().enumerate() {
+        if index == 0 || !section.is_empty() {
+            pen.section(&mut out, section, "when the run has ended");
+        }
+    }
+    for line in below {
+        pen.line(&mut out, &line);
+    }
+    Some(out)
 }
 
 impl Section {
@@ -163,21 +200,36 @@ fn sentences<'a>(answer: &'a Answer, conclusions: &Conclusions) -> Vec<SentenceS
     let Answer { undecided, not_measured, trust, .. } = answer;
     let mut unavailable = not_measured.unavailable_clauses().into_iter();
     let all = [
-        ("Does not grow", holding(answer, conclusions, true), ""),
-        ("Scales", scaling(answer), ""),
-        ("Holds or rises", holding(answer, conclusions, false), ""),
         ("Not decided", undecided.sentence.to_string(), undecided.remedy.as_str()),
         ("Unavailable", unavailable.next().unwrap_or_default(), ""),
         ("Not measured", not_measured.sentence(), ""),
         ("Trust", trust.sentence(), &trust.remedy),
         ("Measured", answer.measurement.sentence(), ""),
     ];
-    let all = all.into_iter().filter(|(_, text, _)| !text.is_empty());
     let section = |(heading, text, remedy)| {
         let more = if heading == "Unavailable" { unavailable.by_ref().collect() } else { vec![] };
         SentenceSection { heading, text, more, remedy }
     };
-    all.map(section).collect()
+    let all = all.into_iter().filter(|(_, text, _)| !text.is_empty()).map(section);
+    verdicts_that_hold(answer, conclusions).chain(all).collect()
+}
+
+/// The sections of what neither grows nor falls.
+fn verdicts_that_hold<'a>(
+    answer: &Answer,
+    conclusions: &Conclusions,
+) -> impl Iterator<Item = SentenceSection<'a>> + use<'a> {
+    let all = [
+        ("Does not grow", holding(answer, conclusions, true)),
+        ("Scales", scaling(answer)),
+        ("Holds or rises", holding(answer, conclusions, false)),
+    ];
+    all.into_iter().filter(|(_, text)| !text.is_empty()).map(|(heading, text)| SentenceSection {
+        heading,
+        text,
+        more: Vec::new(),
+        remedy: "",
+    })
 }
 
 /// What holds: a sentence where it is all of one table, else the tables: `accept, poll (active = 1; 10 of 13)`.
@@ -252,6 +304,16 @@ fn with_more(text: &str, more: &[String], fits: impl Fn(&str) -> bool) -> String
 }
 
 impl Pen {
+    fn finding_section<'a>(
+        &self,
+        heading: &str,
+        findings: impl Iterator<Item = &'a Finding>,
+        workloads: usize,
+    ) -> Section {
+        let statements = findings.map(|finding| self.finding(finding, workloads)).collect();
+        Section { heading: heading.to_owned(), statements, left_out: 0 }
+    }
+
     /// A finding behind its workload, and below it what to use instead.
     fn finding(&self, finding: &Finding, workloads: usize) -> Vec<String> {
         let indent = INDENT + workloads;

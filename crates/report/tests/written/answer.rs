@@ -7,7 +7,7 @@ use crate::fixture::{
 use findings::Conclusions;
 use model::Run;
 use report::layout::{Detail, Style};
-use report::terminal::{LINES_MAX, Pointers, answer};
+use report::terminal::{LINES_MAX, Pointers, answer, answer_so_far};
 
 fn shown((run, conclusions): &(Run, Conclusions), width: usize) -> String {
     let style = Style { colour: false, width, detail: Detail::Headline };
@@ -23,6 +23,20 @@ fn an_answer_says_what_stops_scaling_and_what_to_use_instead() {
     insta::assert_snapshot!("answer_lock", shown(&locks::locks(5), 100));
     insta::assert_snapshot!("answer_dead", shown(&dead::dead(12), 80));
     insta::assert_snapshot!("answer_suite", shown(&suite::suite(), 100));
+}
+
+#[test]
+fn a_run_that_goes_on_has_its_verdicts_so_far() {
+    let style = Style { colour: false, width: 100, detail: Detail::Answer };
+    let (mut run, _) = suite::suite();
+    let so_far = |run: &Run| answer_so_far(run, &findings::conclude(run), &style, 12);
+    let all = run.cells.len();
+    run.cells.truncate(all / 2);
+    let text = so_far(&run).unwrap();
+    assert!(text.lines().count() <= 12, "{text}");
+    insta::assert_snapshot!("answer_so_far", text);
+    run.cells.clear();
+    assert_eq!(so_far(&run), None);
 }
 
 #[test]

@@ -13,9 +13,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const PROGRAM: Native = Native {
+pub(super) const PROGRAM: Native = Native {
     name: "baseline",
-    embedded: include_bytes!(concat!(env!("OUT_DIR"), "/baseline")),
+    packed: include_bytes!(concat!(env!("OUT_DIR"), "/baseline.deflate")),
     sources: &[
         ("baseline/main.c", include_str!("../../baseline/main.c")),
         ("baseline/processor.c", include_str!("../../baseline/processor.c")),
@@ -30,7 +30,7 @@ const PROGRAM: Native = Native {
 };
 const HELLO: Native = Native {
     name: "hello",
-    embedded: include_bytes!(concat!(env!("OUT_DIR"), "/hello")),
+    packed: include_bytes!(concat!(env!("OUT_DIR"), "/hello.deflate")),
     sources: &[("hello.c", include_str!("../../baseline/hello.c"))],
 };
 

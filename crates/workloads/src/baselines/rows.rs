@@ -1,6 +1,7 @@
 //! The rows of `baseline`: one line each. What a row does is in the C file of its family, in
 //! `crates/workloads/baseline`.
 
+use super::program::PROGRAM;
 use engine::{Subject, SubjectInfo};
 
 /// One row: an operation of its own.
@@ -77,7 +78,8 @@ impl BasicOperation {
     pub fn subject(&self) -> Subject {
         let (group, headline) = (self.group.into(), self.metric.into());
         let info = SubjectInfo { group, headline, ..SubjectInfo::separate(self.name) };
-        let available = if self.over_loopback { sys::loopback::check(false) } else { Ok(()) };
+        let loopback = if self.over_loopback { sys::loopback::check(false) } else { Ok(()) };
+        let available = PROGRAM.available().and(loopback);
         Subject { available, ..Subject::new(info, self.summary) }
     }
 }

@@ -57,7 +57,7 @@ const FAULTS: &[(&str, &str, Misbehave)] = &[
     ("prints-garbage", "writes to the standard output that replies go through", print_garbage),
     ("floods", "writes to standard output without end", |_| {
         loop {
-            print_all(&[b'x'; 1 << 16])?;
+            print_all(&vec![b'x'; 1 << 16])?;
         }
     }),
     ("leaves-processes", "leaves a process running", leave_process),

@@ -26,8 +26,8 @@ mod passes;
 mod shared;
 mod work;
 
-use crate::shared::cpus;
 use crate::shared::crew::Ending;
+use crate::shared::{c_library, cpus};
 use engine::{
     About, Cell, Defaults, Failure, FailureReason, Fit, Kind, LimitCause, MetricInfo, MetricRole,
     Parameter, Probe, Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs,
@@ -215,7 +215,9 @@ pub fn algorithms() -> impl Iterator<Item = &'static Algorithm> {
 
 fn subject(algorithm: &'static Algorithm) -> Subject {
     let control = algorithm.control;
-    let info = SubjectInfo { control, ..SubjectInfo::named(algorithm.name) };
+    let is_of_c = algorithm.name.starts_with("pthread-");
+    let note = if is_of_c { c_library::note() } else { String::new() };
+    let info = SubjectInfo { control, note, ..SubjectInfo::named(algorithm.name) };
     let available = (algorithm.available)().map_err(|why| why.0.to_owned());
     Subject { available, ..Subject::new(info, algorithm.summary) }
 }

@@ -7,7 +7,7 @@
 use crate::processes::limits;
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
-use crate::shared::embedded::{Native, in_memory};
+use crate::shared::embedded::{Native, STATIC, in_memory};
 use engine::{Cell, Failure, Fit, Probe, Stamp, Subject, SubjectInfo};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
@@ -25,11 +25,9 @@ pub(crate) enum Linked {
     Statically,
 }
 
-/// The program that is linked statically; empty where it could not be built.
-const STATIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/forker-static"));
 const DYNAMIC: Native = Native {
     name: "forker",
-    embedded: include_bytes!(concat!(env!("OUT_DIR"), "/forker-dynamic")),
+    packed: include_bytes!(concat!(env!("OUT_DIR"), "/forker-dynamic.deflate")),
     sources: &[
         ("forker/forker.c", include_str!("../../forker/forker.c")),
         ("clock/clock.h", include_str!("../../clock/clock.h")),
@@ -93,6 +91,9 @@ impl ForkRow {
             return Err("no static C library when knee was built (install libc6-dev, \
                         glibc-static or musl-dev, and build again)"
                 .into());
+        }
+        if self.linked == Linked::Dynamically {
+            DYNAMIC.available()?;
         }
         if self.how.starts_with("clone3") || self.ending == "pidfd" {
             limits::waits_for_pidfds()

@@ -11,10 +11,10 @@
 //! and the thread maps a stack for signals before it runs.
 
 use crate::processes::limits;
-use crate::shared::cpus;
+use crate::shared::{c_library, cpus};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, MetricInfo, Parameter, Probe, Subject, Sweep, Values,
-    Workload, WorkloadInfo, strings,
+    About, Cell, Defaults, Failure, Fit, MetricInfo, Parameter, Probe, Subject, SubjectInfo, Sweep,
+    Values, Workload, WorkloadInfo, strings,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::VecDeque;
@@ -73,7 +73,8 @@ impl Workload for Thread {
 
     fn subjects(&self) -> Vec<Subject> {
         let summary = "a thread of Rust's standard library: pthread_create and what it adds";
-        vec![Subject::plain("std", summary)]
+        let info = SubjectInfo { note: c_library::note(), ..SubjectInfo::named("std") };
+        vec![Subject::new(info, summary)]
     }
 
     fn fit(&self, cell: &Cell) -> Fit {

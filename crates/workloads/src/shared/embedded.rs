@@ -1,23 +1,29 @@
 //! Programs of ours that are embedded in this one, and run from memory.
 
+use super::c_library;
 use engine::Scratch;
+use flate2::read::DeflateDecoder;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// How a program is compiled where it runs, as `build.rs` does: a loop that is measured reads a number at a time.
 const FLAGS: [&str; 5] =
     ["-O2", "-std=gnu11", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", "-Wl,-S"];
 const COMPILER: &str = "cc";
 
+/// The forker and the starter, linked statically; empty where that could not be done.
+pub(crate) const STATIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/static.deflate"));
+
 /// A program that is linked dynamically: what is measured of the C library is that of this machine.
 pub(crate) struct Native {
     pub name: &'static str,
-    /// The program as this one's builder linked it.
-    pub embedded: &'static [u8],
+    /// The program as this one's builder linked it, compressed.
+    pub packed: &'static [u8],
     /// Its files, by the paths that they include each other by.
     pub sources: &'static [(&'static str, &'static str)],
 }
@@ -34,8 +40,19 @@ impl Native {
         self.hold(MemfdFlags::empty())
     }
 
+    /// Whether it runs here, or a compiler may make one that does.
+    pub fn available(&self) -> Result<(), String> {
+        // All of them are linked alike.
+        static AVAILABLE: OnceLock<Result<(), String>> = OnceLock::new();
+        let available = || match hold(self.name, &unpacked(self.packed)?, MemfdFlags::CLOEXEC) {
+            Ok(embedded) if starts(&embedded) => Ok(()),
+            _ => has_compiler(COMPILER),
+        };
+        AVAILABLE.get_or_init(|| available().map_err(|error| error.to_string())).clone()
+    }
+
     fn hold(&self, flags: MemfdFlags) -> io::Result<File> {
-        let embedded = hold(self.name, self.embedded, flags)?;
+        let embedded = hold(self.name, &unpacked(self.packed)?, flags)?;
         if starts(&embedded) {
             return Ok(embedded);
         }
@@ -46,7 +63,8 @@ impl Native {
     #[cfg(test)]
     pub fn assert_compiles(&self) {
         let program = self.compiled(COMPILER).unwrap();
-        assert!(starts(&in_memory(self.name, &program).unwrap()), "{}", self.name);
+        let program = hold(self.name, &program, MemfdFlags::CLOEXEC).unwrap();
+        assert!(starts(&program), "{}", self.name);
     }
 
     /// What the compiler of this machine makes of the sources.
@@ -65,20 +83,27 @@ impl Native {
                 command.arg(path);
             }
         }
-        let refused = |why: String| {
-            io::Error::other(format!(
-                "this machine's C library can't run the program that knee has, and no other could be made: {compiler} \
-                 {why} → install gcc and the headers of the C library"
-            ))
-        };
-        let made =
-            command.stdin(Stdio::null()).output().map_err(|error| refused(error.to_string()))?;
+        let made = command.stdin(Stdio::null()).output();
+        let made = made.map_err(|error| refused(compiler, &error.to_string()))?;
         if !made.status.success() {
             let text = String::from_utf8_lossy(&made.stderr);
-            return Err(refused(text.lines().next().unwrap_or("failed").to_owned()));
+            return Err(refused(compiler, text.lines().next().unwrap_or("failed")));
         }
         fs::read(&out)
     }
+}
+
+fn has_compiler(compiler: &str) -> io::Result<()> {
+    let ran = Command::new(compiler).arg("--version").stdin(Stdio::null()).output();
+    ran.map(drop).map_err(|error| refused(compiler, &error.to_string()))
+}
+
+fn refused(compiler: &str, why: &str) -> io::Error {
+    io::Error::other(format!(
+        "this machine's C library ({}) can't run the program that knee has, and no other could be made: {compiler} \
+         {why} → install gcc and the headers of the C library",
+        c_library::name()
+    ))
 }
 
 /// Whether a program starts here. Without arguments each of ours says that it failed, or has nothing to say.
@@ -88,14 +113,20 @@ fn starts(program: &File) -> bool {
     ran.is_ok_and(|ran| ran.status.success() || ran.stdout.starts_with(b"failed"))
 }
 
-/// A program in memory that can be run.
-pub(crate) fn in_memory(name: &str, program: &[u8]) -> io::Result<File> {
-    hold(name, program, MemfdFlags::CLOEXEC)
+/// A program in memory that can be run, of what `build.rs` compressed.
+pub(crate) fn in_memory(name: &str, packed: &[u8]) -> io::Result<File> {
+    hold(name, &unpacked(packed)?, MemfdFlags::CLOEXEC)
 }
 
 /// The same, which programs that are started from now on get under the same number.
-pub(crate) fn in_memory_of_all(name: &str, program: &[u8]) -> io::Result<File> {
-    hold(name, program, MemfdFlags::empty())
+pub(crate) fn in_memory_of_all(name: &str, packed: &[u8]) -> io::Result<File> {
+    hold(name, &unpacked(packed)?, MemfdFlags::empty())
+}
+
+fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut program = Vec::new();
+    DeflateDecoder::new(packed).read_to_end(&mut program)?;
+    Ok(program)
 }
 
 fn hold(name: &str, program: &[u8], flags: MemfdFlags) -> io::Result<File> {
@@ -115,20 +146,22 @@ mod tests {
 
     const HELLO: Native = Native {
         name: "hello",
-        embedded: b"#!/no/such/loader\n",
+        packed: b"\x01\x12\x00\xed\xff#!/no/such/loader\n",
         sources: &[("a/hello.c", include_str!("../../baseline/hello.c"))],
     };
 
     #[test]
     fn what_does_not_start_here_is_compiled_here() {
-        assert!(!starts(&in_memory("hello", HELLO.embedded).unwrap()));
+        assert!(!starts(&in_memory("hello", HELLO.packed).unwrap()));
         let program = HELLO.in_memory().unwrap();
+        assert_eq!(HELLO.available(), Ok(()));
         assert!(starts(&program) && program.metadata().unwrap().len() > 1_000);
     }
 
     #[test]
     fn without_a_compiler_the_remedy_is_named() {
         let why = HELLO.compiled("no-such-compiler").unwrap_err().to_string();
+        assert_eq!(why, has_compiler("no-such-compiler").unwrap_err().to_string());
         assert!(
             why.contains("no-such-compiler No such file") && why.contains("→ install gcc"),
             "{why}"

@@ -13,7 +13,7 @@
 use super::operations::{Ground, Operation, TABLE};
 use super::parameters::{BY, THREADS, WORKERS_MAX, parallel};
 use crate::shared::crew::{By, Crew, Ending};
-use crate::shared::{cpus, directory};
+use crate::shared::{c_library, cpus, directory};
 use engine::{
     About, Cell, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Probe, Subject,
     SubjectInfo, Usual, Workload, WorkloadInfo, pairs, strings,
@@ -112,7 +112,9 @@ fn subject(operation: &'static Operation) -> Subject {
         _ => format!("{summary}; all meet at {contends}"),
     };
     let (group, shared) = (group.into(), shared.into());
-    let info = SubjectInfo { group, shared, ..SubjectInfo::separate(name) };
+    let is_of_c = ["fork-exit", "malloc"].contains(&name);
+    let note = if is_of_c { c_library::note() } else { String::new() };
+    let info = SubjectInfo { group, shared, note, ..SubjectInfo::separate(name) };
     let available = if over_loopback { sys::loopback::check(false) } else { Ok(()) };
     Subject { available, ..Subject::new(info, &summary) }
 }

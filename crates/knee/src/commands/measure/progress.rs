@@ -1,13 +1,15 @@
-//! The progress of a run, on standard error: a line with the time left on a terminal, else only what
-//! failed.
+//! The progress of a run, on standard error: on a terminal a line with the time left, and below it the verdicts so far; else
+//! only what failed.
 
 use crate::exit::note;
 use crate::output;
 use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{CellKey, Outcome, Plan};
+use model::{CellKey, Outcome, Plan, Run};
+use report::layout::{Detail, Style};
+use report::terminal;
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Draws the progress of a run.
 pub struct Progress {
@@ -21,6 +23,43 @@ pub struct Progress {
     failed: BTreeSet<(String, String, String)>,
     /// Whether it shows the profile pass by now.
     is_profiling: bool,
+    /// What is shown below the line, where that is wanted.
+    verdicts: Option<Verdicts>,
+}
+
+/// The verdicts of a run so far.
+struct Verdicts {
+    /// When they are drawn anew.
+    next: Instant,
+    text: String,
+}
+
+/// How soon the verdicts of a run are shown, and how often.
+const VERDICTS_EVERY: Duration = Duration::from_secs(5);
+/// The time between two of them is at least as many times what one takes.
+const VERDICTS_APART_MIN: u32 = 50;
+/// Lines of the verdicts at most: half of a small terminal.
+const VERDICTS_LINES_MAX: usize = 12;
+
+impl Verdicts {
+    fn new(began: Instant) -> Self {
+        Self { next: began + VERDICTS_EVERY, text: String::new() }
+    }
+
+    /// Draws them anew if it is time: the next cell waits meanwhile.
+    fn update(&mut self, run: &Run, now: Instant) {
+        if now < self.next {
+            return;
+        }
+        let began = Instant::now();
+        let width = terminal_size::terminal_size_of(std::io::stderr());
+        let width = width.map_or(output::WIDTH_OFF_TERMINAL, |(width, _)| width.0.into());
+        let style = Style { colour: false, width, detail: Detail::Answer };
+        let conclusions = findings::conclude(run);
+        let text = terminal::answer_so_far(run, &conclusions, &style, VERDICTS_LINES_MAX);
+        self.text = text.map_or_else(String::new, |text| format!("\n{}", text.trim_end()));
+        self.next = now + VERDICTS_EVERY.max(began.elapsed() * VERDICTS_APART_MIN);
+    }
 }
 
 impl Progress {
@@ -39,6 +78,12 @@ impl Progress {
             bar.set_style(style(template));
         }
         progress
+    }
+
+    /// The same for a single run, with its verdicts so far.
+    pub fn with_verdicts(self) -> Progress {
+        let verdicts = self.bar.is_some().then(|| Verdicts::new(Instant::now()));
+        Progress { verdicts, ..self }
     }
 
     fn set_position(&self, progress: &RunProgress) {
@@ -78,7 +123,7 @@ impl Progress {
             ProgressBar::with_draw_target(total, target).with_style(style(template))
         });
         let (controls, failed) = (Vec::new(), BTreeSet::new());
-        Progress { bar, budget: None, controls, failed, is_profiling: false }
+        Progress { bar, budget: None, controls, failed, is_profiling: false, verdicts: None }
     }
 
     /// Draws it anew this often, although nothing has changed but the time.
@@ -121,7 +166,8 @@ impl Watch for Progress {
             bar.set_style(style(COUNTED));
             bar.set_length(progress.total);
         }
-        bar.set_message(format!("{}{profiling}{}", left(progress), cell_name(key)));
+        let verdicts = self.verdicts.as_ref().map_or("", |verdicts| &verdicts.text);
+        bar.set_message(format!("{}{profiling}{}{verdicts}", left(progress), cell_name(key)));
         self.set_position(progress);
     }
 
@@ -130,6 +176,12 @@ impl Watch for Progress {
         let when = if progress.is_profile { "while it was profiled" } else { &round };
         self.note_failure(key, outcome, when);
         self.set_position(progress);
+    }
+
+    fn grew(&mut self, run: &Run) {
+        if let Some(verdicts) = &mut self.verdicts {
+            verdicts.update(run, Instant::now());
+        }
     }
 }
 
@@ -141,4 +193,28 @@ fn left(progress: &RunProgress) -> String {
 
 fn cell_name(key: &CellKey) -> String {
     format!("{} {} at {}", key.workload, key.subject, key.point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_drawn_when_it_is_time_and_no_sooner() {
+        let rounds = (0..5).flat_map(|round| [10, 100, 1_000].map(|point| (point, round)));
+        let cell = |(point, round)| {
+            let samples = (0..20).map(|step| (1_000 * point + step + u64::from(round)) as f64);
+            fixtures::cell("poll", "select", point, round).samples("loop", samples.collect())
+        };
+        let workload = fixtures::workload("poll").axis("descriptors", "watched");
+        let workload = workload.time("loop").subjects(["select"]);
+        let run = fixtures::run(workload).cells(rounds.map(cell)).complete();
+        let began = Instant::now();
+        let mut verdicts = Verdicts::new(began);
+        verdicts.update(&run, began);
+        assert_eq!(verdicts.text, "");
+        verdicts.update(&run, began + VERDICTS_EVERY);
+        assert!(verdicts.text.contains("select"), "{}", verdicts.text);
+        assert!(verdicts.next >= began + 2 * VERDICTS_EVERY, "and the next ones later");
+    }
 }

@@ -81,7 +81,7 @@ pub fn measured(
         None => begun(asked, command, &file, &mut settings)?,
     };
 
-    let mut progress = Progress::for_plan(&claimed.run.plan, 1);
+    let mut progress = Progress::for_plan(&claimed.run.plan, 1).with_verdicts();
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn RunWriter);
     let judge = |run: &Run| analysis::trust::by_cell(run);
     let run = &mut claimed.run;

@@ -109,7 +109,7 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
     }
 }
 
-/// `; 4 → 7 calls/run at 100 n: futex +3`.
+/// `; 4 → 7 system calls/run at 100 n: futex +3`.
 fn calls_at(calls: &CallsAt, table: &Table) -> String {
     let at = format!(" at {} {}", count(calls.point), table.axis);
     format!("; {}", calls_text(&calls.change, &at))

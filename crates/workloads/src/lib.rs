@@ -5,8 +5,8 @@ use engine::{Workload, WorkloadRole};
 use std::sync::OnceLock;
 
 mod shared {
-    //! What several directories use: the machine's C library, CPUs, a directory for files, embedded programs, what runs commands, counted system calls, what the machine
-    //! runs out of, turns of a loop, threads or processes side by side.
+    //! What several directories use: the machine's C library, CPUs, a directory for files, embedded programs, what runs
+    //! commands, counted system calls, what the machine runs out of, turns of a loop, threads or processes side by side.
     pub(crate) mod c_library;
     pub(crate) mod calls;
     pub(crate) mod cpus;

@@ -123,7 +123,7 @@ pub fn wheel(
     tally: &mut Tally,
 ) -> Result<()> {
     let Some(tools) = python_tools(&shell::target_dir()?)? else {
-        tally.skip("dist wheel", "python3 can't make an environment to install maturin in");
+        tally.skip("dist wheel", "python3 can't make an environment with maturin and wheel in it");
         return Ok(());
     };
     // The flags of the build, so that nothing is built again.
@@ -164,7 +164,9 @@ fn python_tools(target: &Path) -> Result<Option<PathBuf>> {
         }
         let mut pip = Command::new(tools.join("pip"));
         let done = shell::succeeds(pip.args(["install", "--quiet"]).args(PYTHON_TOOLS));
-        ensure!(done.context("pip")?, "maturin was not installed");
+        if !done.context("pip")? {
+            return Ok(None);
+        }
     }
     Ok(Some(tools))
 }

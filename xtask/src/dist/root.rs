@@ -34,8 +34,9 @@ pub fn try_out(tree: &Tree, architecture: Architecture, tally: &mut Tally) -> Re
         return Ok(());
     }
     let step = format!("dist {}: an empty root", architecture.name());
-    if shell::output(unshared(architecture).arg("true")).is_err() {
-        tally.skip(&step, "no namespaces can be made here");
+    let probe = interpreter(architecture).unwrap_or_else(|| "true".into());
+    if shell::output(unshared(architecture).args(["sh", "-c", &probe])).is_err() {
+        tally.skip(&step, "no namespaces, or no table of interpreters in one, can be made here");
         return Ok(());
     }
     let root = tempfile::tempdir()?;
@@ -109,8 +110,8 @@ fn interpreter(architecture: Architecture) -> Option<String> {
     // program through, the interpreter, and two flags. F: it is opened now, outside of the root. O: it gets the program
     // as an open file, since one in memory has no name.
     let head = format!("\\x7fELF\\x02\\x01\\x01{}\\x02\\x00{machine}\\x00", "\\x00".repeat(9));
-    let ignores = |count: usize| "\\xff".repeat(count);
-    let mask = format!("{}{}\\xfe{}", ignores(7), "\\x00".repeat(9), ignores(3));
+    let compares = |count: usize| "\\xff".repeat(count);
+    let mask = format!("{}{}\\xfe{}", compares(7), "\\x00".repeat(9), compares(3));
     let name = architecture.name();
     let table = "/proc/sys/fs/binfmt_misc";
     Some(format!(

@@ -7,7 +7,7 @@ use model::Throttling;
 use std::fmt::Display;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
-use sys::cgroup::{Version, cpu_quota_us, groups, groups_of};
+use sys::cgroup::{Version, groups, groups_of};
 
 /// The CPU time that a group may use in each period.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +30,22 @@ impl CpuQuota {
 
     /// That of one group, if it has any.
     pub(crate) fn read(version: Version, directory: &Path) -> Option<CpuQuota> {
-        let (quota_us, period_us) = cpu_quota_us(version, directory)?;
-        let throttling = read_to_string(directory.join("cpu.stat"))
-            .ok()
-            .and_then(|text| throttling(version, &text));
+        let read = |file: &str| read_to_string(directory.join(file)).ok();
+        let number = |file: &str| read(file)?.trim().parse().ok();
+        let (quota_us, period_us) = match version {
+            // Without a quota it is -1.
+            Version::V1 => (number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us")?),
+            Version::V2 => {
+                let text = read("cpu.max")?;
+                let (quota, period) = text.trim().split_once(' ')?;
+                // Without a quota it is `max`.
+                (quota.parse().ok()?, period.parse().ok()?)
+            }
+        };
+        let throttling = read("cpu.stat").and_then(|text| throttling(version, &text));
+        let is_limit = quota_us > 0 && period_us > 0;
         let directory = directory.to_path_buf();
-        Some(CpuQuota { directory, quota_us, period_us, throttling })
+        is_limit.then_some(CpuQuota { directory, quota_us, period_us, throttling })
     }
 }
 

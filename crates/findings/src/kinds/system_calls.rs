@@ -36,7 +36,7 @@ impl FindingKind for SystemCalls {
         stake(self.change.after / self.change.before)
     }
 
-    /// `dd makes 145 → 2,125 calls/run from 10 to 1,000 n: read +990 and write +990`.
+    /// `dd makes 145 → 2,125 system calls/run from 10 to 1,000 n: read +990 and write +990`.
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let (calls, verb) = (&all[0], names.verb("makes", "make"));
         let to = counted(&count(calls.to), names.axis());
@@ -45,7 +45,7 @@ impl FindingKind for SystemCalls {
     }
 }
 
-/// `145 → 2,125 calls/run: read +990 and write +990`, with `range` before the colon.
+/// `145 → 2,125 system calls/run: read +990 and write +990`, with `range` before the colon.
 pub(crate) fn calls_text(change: &CallsChange, range: &str) -> String {
     let number = |calls: f64| {
         if calls < 10.0 { significant(calls) } else { count(calls.round() as u64) }
@@ -57,7 +57,7 @@ pub(crate) fn calls_text(change: &CallsChange, range: &str) -> String {
     let calls: Vec<String> = change.calls.iter().map(call).collect();
     let named = if calls.is_empty() { String::new() } else { format!(": {}", list(&calls)) };
     let (before, after) = (number(change.before), number(change.after));
-    format!("{before} \u{2192} {after} {}{range}{named}", change.unit)
+    format!("{before} \u{2192} {after} system {}{range}{named}", change.unit)
 }
 
 #[cfg(test)]
@@ -86,6 +86,6 @@ mod tests {
         let of_calls =
             findings.filter(|finding| finding.data.kind() == super::super::Kind::SystemCalls);
         let sentences: Vec<String> = of_calls.map(|finding| finding.sentence.to_string()).collect();
-        assert_eq!(sentences, ["dd makes 45 → 1,035 calls/run from 10 to 100 n: read +990"]);
+        assert_eq!(sentences, ["dd makes 45 → 1,035 system calls/run from 10 to 100 n: read +990"]);
     }
 }

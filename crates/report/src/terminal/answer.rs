@@ -103,7 +103,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     out
 }
 
-/// The verdicts that a run has so far, in `lines_max` lines at most; none before its first verdict.
+/// The verdicts that a run has so far, in about `lines_max` lines; none before its first verdict.
 pub fn answer_so_far(
     run: &Run,
     conclusions: &Conclusions,
@@ -123,12 +123,12 @@ pub fn answer_so_far(
         pen.finding_section(CHANGES_SIDES, answer.changes_sides.iter(), workloads),
     ];
     shorten(&mut sections, lines_max.saturating_sub(below.len() + 1), WEIGHTS);
-    let (cells, planned) = (run.cells.len() as u64, run.plan.cells.len() as u64);
+    let [cells, planned] = [run.cells.len(), run.plan.cells.len()].map(|cells| count(cells as u64));
+    // With a budget, the number of cells is not known.
+    let planned = run.plan.budget.is_none().then(|| format!(" of {planned}"));
+    let cells = counted(&format!("{cells}{}", planned.unwrap_or_default()), "cells");
     let mut out = String::new();
-    pen.line(
-        &mut out,
-        &format!("So far, after {} of {}:", count(cells), counted(&count(planned), "cells")),
-    );
+    pen.line(&mut out, &format!("So far, after {cells}:"));
     for (index, section) in sections.iter().enumerate() {
         if index == 0 || !section.is_empty() {
             pen.section(&mut out, section, "when the run has ended");

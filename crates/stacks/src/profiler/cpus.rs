@@ -1,5 +1,5 @@
-//! The processes that had the CPUs, and for how long: a thread that could run has none because of its own processes, of
-//! others, or of none.
+//! The processes that had the CPUs, and for how long: where a thread that could run has none, they were busy with its own
+//! processes or with others, or idle.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -44,6 +44,8 @@ struct Cpu {
     switched_ns: u64,
     /// Until then.
     busy: Busy,
+    /// When it was seen first.
+    seen_ns: u64,
     /// When each turn ended of the last [`KEPT_NS`], and what the CPU had been busy before it.
     turns: VecDeque<(u64, Busy)>,
     /// When followed processes had it last.
@@ -54,6 +56,9 @@ impl Cpu {
     fn switched(&mut self, time_ns: u64, had: Holder, has: Holder) {
         let since_ns = std::mem::replace(&mut self.switched_ns, time_ns);
         self.holder = has;
+        if since_ns == 0 {
+            self.seen_ns = time_ns;
+        }
         if had != Holder::Idle && since_ns > 0 {
             self.turns.push_back((time_ns, self.busy));
             self.busy.add(had, time_ns.saturating_sub(since_ns));
@@ -107,16 +112,14 @@ impl Cpus {
         }
     }
 
-    /// The reason why a thread that could run did not from then on until it got this CPU now. Followed processes are it
-    /// where they had this CPU for most of that time, and next to nothing of the CPUs that they use was busy with others;
-    /// nothing kept it for most of that time where it was idle.
+    /// What had a CPU while a thread could run, until that got it now. Followed processes had it where they did for most of
+    /// that time, and next to nothing of the CPUs that they use was busy with others; it was idle for most of that time
+    /// where it is known to have been.
     pub fn kept_by(&self, cpu: u32, since_ns: u64, now_ns: u64) -> Holder {
+        let is_known = |cpu: &&Cpu| cpu.seen_ns <= since_ns && since_ns + KEPT_NS >= now_ns;
+        let busy = self.0.get(&cpu).filter(is_known).map(|cpu| cpu.busy(since_ns, now_ns));
+        let Some(Busy { own_ns, others_ns }) = busy else { return Holder::Other };
         let waited_ns = now_ns.saturating_sub(since_ns);
-        let Some(Busy { own_ns, others_ns }) =
-            self.0.get(&cpu).map(|cpu| cpu.busy(since_ns, now_ns))
-        else {
-            return Holder::Other;
-        };
         if (own_ns + others_ns) * 2 < waited_ns {
             return Holder::Idle;
         }
@@ -160,6 +163,8 @@ mod tests {
         let kept = kept.map(|(since, now)| cpus.kept_by(7, since, now));
         assert_eq!(kept, [Other, Followed, Followed, Idle, Other]);
         assert_eq!(cpus.kept_by(9, 550, 700), Other, "an unknown CPU");
+        assert_eq!(cpus.kept_by(7, 50, 550), Other, "since before it was seen");
+        assert_eq!(cpus.kept_by(7, 540, 541 + KEPT_NS), Other, "and for longer than is known");
     }
 
     #[test]

@@ -10,9 +10,9 @@ use super::cpus::{Cpus, Holder};
 use super::processes::Processes;
 use model::WaitKind;
 use observe::Field;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use sys::cgroup::{cpu_quota_us, groups_of};
+use sys::cgroup::{groups_of, has_throttled};
 use sys::perf::{Record, Resumed, Sample, records};
 
 /// The states that `sched_switch` has for a thread that ends: `EXIT_DEAD` and `EXIT_ZOMBIE`.
@@ -21,8 +21,8 @@ const ENDED: i64 = 0x30;
 const PREEMPTED: i64 = 0x100;
 /// A thread is woken no longer than this before the switch away from it: its waker waits for that switch.
 const WOKEN_BEFORE_NS_MAX: u64 = 50_000;
-/// An idle CPU takes no longer than this to run a thread that was woken. What could run, has a CPU quota, and is kept
-/// waiting for longer is kept by that.
+/// An idle CPU takes no longer than this to run a thread that was woken. One that is kept waiting for longer is kept by its
+/// CPU quota, or by what is not seen, such as a hypervisor.
 const IDLE_CPU_RUNS_WITHIN_NS: u64 = 2_000_000;
 /// Spreads the first samples of threads over a sample's time.
 const SPREAD: u64 = 0x9e37_79b9;
@@ -72,7 +72,7 @@ pub(super) enum Reason {
     Is(WaitKind),
     /// It could have run, but followed processes had the CPUs.
     NoCpu,
-    /// It could have run, but other processes had a CPU.
+    /// It could have run, but other processes had a CPU, or what is not seen.
     OthersHaveCpu,
     /// It could have run, and the CPU that it got in the end was idle: its CPU quota was used up.
     Throttled,
@@ -102,8 +102,8 @@ pub(super) struct Waits {
     /// And these numbers by those that records have.
     numbers: HashMap<u32, i64>,
     cpus: Cpus,
-    /// Whether any followed process has a CPU quota.
-    has_quota: bool,
+    /// Followed processes whose CPU quota was used up.
+    throttled: HashSet<u32>,
     pub spans: Vec<WaitSpan>,
 }
 
@@ -130,8 +130,8 @@ impl Waits {
     pub fn new(points: SchedPoints, sample_ns: f64) -> Waits {
         let sample_ns = (sample_ns as u64).max(1);
         let (threads, numbers) = (HashMap::new(), HashMap::new());
-        let (cpus, has_quota, spans) = (Cpus::default(), false, Vec::new());
-        Waits { points, sample_ns, threads, numbers, cpus, has_quota, spans }
+        let (cpus, throttled, spans) = (Cpus::default(), HashSet::new(), Vec::new());
+        Waits { points, sample_ns, threads, numbers, cpus, throttled, spans }
     }
 
     /// Takes note of a tracepoint, whose record has these `bytes`. They come in the order of their times.
@@ -153,6 +153,7 @@ impl Waits {
             self.switched(tid, next, sample, processes);
             if state & ENDED != 0 || !processes.follows(sample.pid) {
                 self.threads.remove(&tid);
+                self.numbers.remove(&sample.tid);
             } else {
                 self.numbers.insert(sample.tid, tid);
                 let is_ready = state == 0 || state & PREEMPTED != 0;
@@ -202,8 +203,12 @@ impl Waits {
     /// Takes note of a thread that has a CPU.
     pub fn resumed(&mut self, resumed: Resumed, processes: &mut Processes) {
         let Resumed { pid, tid, cpu, time_ns } = resumed;
-        self.cpus.resumed(cpu, time_ns, holder(tid == 0, processes.follows(pid)));
-        if let Some(&tid) = self.numbers.get(&tid).filter(|_| tid != 0) {
+        // The idle thread, which `sched_switch` shows, or one outside of our namespace of processes.
+        if tid == 0 {
+            return;
+        }
+        self.cpus.resumed(cpu, time_ns, holder(false, processes.follows(pid)));
+        if let Some(&tid) = self.numbers.get(&tid) {
             self.runs(tid, time_ns, Some(cpu), processes);
         }
     }
@@ -222,12 +227,11 @@ impl Waits {
         let is_late = time_ns.saturating_sub(ready_ns) > IDLE_CPU_RUNS_WITHIN_NS;
         let (ready_ns, without_cpu) = match kept_by {
             Holder::Followed => (ready_ns, Reason::NoCpu),
-            Holder::Idle if is_late && (self.has_quota || has_quota(&thread.left)) => {
-                self.has_quota = true;
+            Holder::Idle if is_late && is_throttled(&thread.left, &mut self.throttled) => {
                 (ready_ns, Reason::Throttled)
             }
             // Until an idle CPU runs, the thread goes on to wait for what it waited for.
-            Holder::Idle if state == State::Waiting => (time_ns, Reason::Waits),
+            Holder::Idle if state == State::Waiting && !is_late => (time_ns, Reason::Waits),
             Holder::Idle | Holder::Other => (ready_ns, Reason::OthersHaveCpu),
         };
         for (begin_ns, end_ns, reason) in
@@ -267,11 +271,15 @@ impl Thread {
     }
 }
 
-/// Whether the process of this record has a CPU quota, or a group above it. One that has ended is not known to have any.
-fn has_quota(record: &[u8]) -> bool {
-    let Some(Record::Sample(sample)) = records(record).next() else { return false };
-    let groups = groups_of(sample.pid, Path::new("/"), "cpu");
-    groups.is_some_and(|(version, all)| all.iter().any(|g| cpu_quota_us(version, g).is_some()))
+/// Whether the process of this record has used up its CPU quota before, or that of a group above its own; `throttled` are those
+/// that have. One that has ended is not known to have.
+fn is_throttled(record: &[u8], throttled: &mut HashSet<u32>) -> bool {
+    let Some(Record::Sample(Sample { pid, .. })) = records(record).next() else { return false };
+    let has = || {
+        let groups = groups_of(pid, Path::new("/"), "cpu");
+        groups.is_some_and(|(_, groups)| groups.iter().any(|group| has_throttled(group)))
+    };
+    throttled.contains(&pid) || has() && throttled.insert(pid)
 }
 
 fn holder(is_idle: bool, is_followed: bool) -> Holder {
@@ -332,7 +340,8 @@ mod tests {
     const PID: u32 = 0x7fff_2000;
     const FOREIGN: u32 = 0x7fff_3000;
 
-    /// The waits of these records: time, id, first thread, its state, second thread.
+    /// The waits of these records: time, id, first thread, its state, second thread. Those without an id are of a CPU whose
+    /// idle thread passes no tracepoint.
     fn spans(all: &[(u64, u64, u32, u64, u32)]) -> Vec<WaitSpan> {
         spans_until(all, 20_000, false)
     }
@@ -340,19 +349,20 @@ mod tests {
     fn spans_until(
         all: &[(u64, u64, u32, u64, u32)],
         stopped_ns: u64,
-        has_quota: bool,
+        is_throttled: bool,
     ) -> Vec<WaitSpan> {
         let (mut waits, mut processes) = (waits(), Processes::default());
-        waits.has_quota = has_quota;
+        waits.throttled.extend(is_throttled.then_some(PID));
         processes.follow(PID);
         for &(time_ns, id, first, state, second) in all {
-            let pid = if first == 0 { 0 } else { PID };
-            let bytes = record(time_ns, pid, id, first, state, second);
+            let pid_of = |tid: u32| if [0, FOREIGN].contains(&tid) { tid } else { PID };
+            let bytes = record(time_ns, pid_of(first), id, first, state, second);
             let Some(Record::Sample(sample)) = records(&bytes).next() else { panic!("no sample") };
-            waits.add(&sample, &bytes, &processes);
-            let pid = if [0, FOREIGN].contains(&second) { second } else { PID };
-            let resumed = Resumed { pid, tid: second, cpu: 1, time_ns };
-            if id == 372 {
+            if id > 0 {
+                waits.add(&sample, &bytes, &processes);
+            }
+            let resumed = Resumed { pid: pid_of(second), tid: second, cpu: sample.cpu, time_ns };
+            if id != 375 {
                 waits.resumed(resumed, &mut processes);
             }
         }
@@ -397,17 +407,18 @@ mod tests {
     #[test]
     fn a_thread_that_an_idle_cpu_runs_waits_until_it_runs() {
         // The CPU becomes idle, and runs it again.
-        let idle = |back: u64, state, has_quota| {
+        let idle = |back: u64, state, is_throttled| {
             let woken = [(4_000, 375, 7, 0, 0)].into_iter().filter(|_| state == WAITS);
-            let all = [(1_000, 372, 7, state, 0)].into_iter().chain(woken);
-            let all: Vec<_> = all.chain([(back, 372, 0, 0, 7)]).collect();
-            times(&spans_until(&all, back, has_quota))
+            let all = [(500, 0, 0, 0, 7), (1_000, 372, 7, state, 0)].into_iter().chain(woken);
+            let all: Vec<_> = all.chain([(back, 0, 0, 0, 7)]).collect();
+            times(&spans_until(&all, back, is_throttled))
         };
         assert_eq!(idle(9_000, WAITS, true), [(1_000, 9_000, Reason::Waits, true)]);
         let late = 4_001 + IDLE_CPU_RUNS_WITHIN_NS;
         let throttled = (4_000, late, Reason::Throttled, false);
         assert_eq!(idle(late, WAITS, true), [(1_000, 4_000, Reason::Waits, true), throttled]);
-        assert_eq!(idle(late, WAITS, false), [(1_000, late, Reason::Waits, true)]);
+        let unseen = (4_000, late, Reason::OthersHaveCpu, false);
+        assert_eq!(idle(late, WAITS, false), [(1_000, 4_000, Reason::Waits, true), unseen]);
         let late = 1_001 + IDLE_CPU_RUNS_WITHIN_NS;
         assert_eq!(idle(late, 0, true), [(1_000, late, Reason::Throttled, false)]);
     }
@@ -418,7 +429,7 @@ mod tests {
         let ended = spans(&[(1_000, 372, 7, 0x10, 8), (9_000, 372, 0, 0, 7)]);
         assert_eq!(times(&ended), []);
         assert_eq!(times(&spans(&[(1_000, 372, 0, WAITS, 8)])), [], "of no followed process");
-        let foreign = times(&spans(&[(1_000, 372, 7, 0, FOREIGN), (9_000, 372, 0, 0, 7)]));
+        let foreign = times(&spans(&[(1_000, 372, 7, 0, FOREIGN), (9_000, 372, FOREIGN, 0, 7)]));
         assert_eq!(foreign, [(1_000, 9_000, Reason::OthersHaveCpu, false)]);
         let unknown = [(1_000, 375, 7, 0, 0), (2_000, 372, 0, 0, 7)];
         assert_eq!(times(&spans(&unknown)), [], "it is not known since when");

@@ -454,6 +454,9 @@ mod tests {
         let mapped = Mapped { pid: 7, start, length, offset, inode, path, time_ns: 99 };
         assert!(matches!(records.next(), Some(Record::Mapped(read)) if read == mapped));
         assert!(matches!(records.next(), Some(Record::Ended { pid: 7, tid: 7, time_ns: 77 })));
+        let resumed = Resumed { pid: 7, tid: 7, cpu: 3, time_ns: 99 };
+        assert!(matches!(records.next(), Some(Record::Resumed(read)) if read == resumed));
+        assert!(records.next().is_none(), "who is left is no record of ours");
     }
 
     #[test]

@@ -45,21 +45,11 @@ pub fn groups_of(
     Some((Version::V2, mounted(root, &mounts, v2?, |kind, _| kind == "cgroup2")?))
 }
 
-/// The time over all CPUs that this group may use in a period, and the period, in microseconds; none without a quota.
-pub fn cpu_quota_us(version: Version, directory: &Path) -> Option<(u64, u64)> {
-    let read = |file: &str| read_to_string(directory.join(file)).ok();
-    let number = |file: &str| read(file)?.trim().parse().ok();
-    let (quota_us, period_us) = match version {
-        // Without a quota it is -1.
-        Version::V1 => (number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us")?),
-        Version::V2 => {
-            let text = read("cpu.max")?;
-            let (quota, period) = text.trim().split_once(' ')?;
-            // Without a quota it is `max`.
-            (quota.parse().ok()?, period.parse().ok()?)
-        }
-    };
-    (quota_us > 0 && period_us > 0).then_some((quota_us, period_us))
+/// Whether the CPU quota of this group was ever used up.
+pub fn has_throttled(directory: &Path) -> bool {
+    let text = read_to_string(directory.join("cpu.stat")).unwrap_or_default();
+    let periods = text.lines().find_map(|line| line.strip_prefix("nr_throttled "));
+    periods.is_some_and(|periods| periods.trim() != "0")
 }
 
 /// The directories of the group `path` and of those above it, where the first mount that shows it and that `is_mount` accepts,
@@ -94,6 +84,18 @@ fn mounted(
 mod tests {
     use super::*;
     use std::fs::{create_dir_all, write};
+
+    #[test]
+    fn a_group_has_throttled_once_a_quota_was_used_up() {
+        let group = tempfile::tempdir().unwrap();
+        let says = |text: &str| {
+            write(group.path().join("cpu.stat"), text).unwrap();
+            has_throttled(group.path())
+        };
+        assert!(!has_throttled(group.path()), "a kernel without quotas");
+        assert!(!says("nr_periods 9\nnr_throttled 0\n") && !says("usage_usec 9\n"));
+        assert!(says("nr_periods 9\nnr_throttled 3\nthrottled_usec 100\n"));
+    }
 
     #[test]
     fn the_control_group_is_found_in_both_versions() {

@@ -1,26 +1,31 @@
-//! The C library of this machine's programs, by the loader that starts them. A static knee has one of its own.
+//! The C library of this machine's programs, by the loader that starts its shell. A static knee has one of its own.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
+use std::sync::LazyLock;
 
-/// Its name.
+/// The loader's path is in the first page of a program.
+const HEAD_BYTES: u64 = 4096;
+
+/// Its name; none where the shell is linked statically, as that of busybox may be.
 pub(crate) fn name() -> &'static str {
-    let has = |directory: &&str, prefix: &str| {
-        let files = fs::read_dir(directory).into_iter().flatten().flatten();
-        files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with(prefix))
-    };
-    let has_loader = |prefix| ["/lib", "/lib64"].iter().any(|directory| has(directory, prefix));
-    match (has_loader("ld-musl-"), has_loader("ld-linux")) {
-        // Alpine may have the loader of glibc, too, which loads musl.
-        (true, _) => "musl",
-        (false, true) => "glibc",
-        (false, false) => "none",
-    }
+    static NAME: LazyLock<&str> = LazyLock::new(|| {
+        let mut head = Vec::new();
+        let read = File::open("/bin/sh").map(|sh| sh.take(HEAD_BYTES).read_to_end(&mut head));
+        let has = |loader: &[u8]| head.windows(loader.len()).any(|window| window == loader);
+        match read {
+            Ok(Ok(_)) if has(b"/ld-musl-") => "musl",
+            Ok(Ok(_)) if has(b"/ld-linux") || has(b"/ld64.so") => "glibc",
+            _ => "none",
+        }
+    });
+    *NAME
 }
 
 /// The note of a subject that calls the C library within a worker: where that is not the machine's own.
 pub(crate) fn note() -> String {
     let is_own = cfg!(all(target_feature = "crt-static", target_env = "gnu"));
-    note_on(name()).filter(|_| is_own).unwrap_or_default()
+    is_own.then(|| note_on(name())).flatten().unwrap_or_default()
 }
 
 fn note_on(name: &str) -> Option<String> {

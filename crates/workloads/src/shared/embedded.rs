@@ -40,15 +40,20 @@ impl Native {
         self.hold(MemfdFlags::empty())
     }
 
-    /// Whether it runs here, or a compiler may make one that does.
+    /// Whether it runs here, or a compiler may make one that does. Every command asks: it is tried only on machines whose C
+    /// library is another than that it was linked with.
     pub fn available(&self) -> Result<(), String> {
         // All of them are linked alike.
-        static AVAILABLE: OnceLock<Result<(), String>> = OnceLock::new();
-        let available = || match hold(self.name, &unpacked(self.packed)?, MemfdFlags::CLOEXEC) {
-            Ok(embedded) if starts(&embedded) => Ok(()),
-            _ => has_compiler(COMPILER),
-        };
-        AVAILABLE.get_or_init(|| available().map_err(|error| error.to_string())).clone()
+        static TRIED: OnceLock<Result<(), String>> = OnceLock::new();
+        if cfg!(target_env = "gnu") && c_library::name() == "glibc" {
+            return Ok(());
+        }
+        TRIED.get_or_init(|| self.tried().map_err(|error| error.to_string())).clone()
+    }
+
+    fn tried(&self) -> io::Result<()> {
+        let embedded = hold(self.name, &unpacked(self.packed)?, MemfdFlags::CLOEXEC)?;
+        if starts(&embedded) { Ok(()) } else { has_compiler(COMPILER) }
     }
 
     fn hold(&self, flags: MemfdFlags) -> io::Result<File> {
@@ -95,7 +100,8 @@ impl Native {
 
 fn has_compiler(compiler: &str) -> io::Result<()> {
     let ran = Command::new(compiler).arg("--version").stdin(Stdio::null()).output();
-    ran.map(drop).map_err(|error| refused(compiler, &error.to_string()))
+    let ran = ran.map_err(|error| refused(compiler, &error.to_string()))?;
+    if ran.status.success() { Ok(()) } else { Err(refused(compiler, &ran.status.to_string())) }
 }
 
 fn refused(compiler: &str, why: &str) -> io::Error {
@@ -154,7 +160,7 @@ mod tests {
     fn what_does_not_start_here_is_compiled_here() {
         assert!(!starts(&in_memory("hello", HELLO.packed).unwrap()));
         let program = HELLO.in_memory().unwrap();
-        assert_eq!(HELLO.available(), Ok(()));
+        HELLO.tried().unwrap();
         assert!(starts(&program) && program.metadata().unwrap().len() > 1_000);
     }
 

@@ -246,9 +246,10 @@ impl Pressure {
                 probe.given("received", &[bytes as f64 / replies.max(1) as f64], replies);
                 if let [first_end, .., last_end] = interval_ends[..] {
                     // When the first interval began is not known.
-                    let since = outcome.series.iter().skip(1).map(|tick| tick.replies).sum();
-                    probe.region("replies", first_end, last_end, since);
-                    give_happened(&happened, since, probe);
+                    let timed_replies =
+                        outcome.series.iter().skip(1).map(|tick| tick.replies).sum();
+                    probe.region("replies", first_end, last_end, timed_replies);
+                    give_happened(&happened, timed_replies, probe);
                 }
                 state(&outcome, &samples, probe);
                 self.state_manners(&outcome, probe);

@@ -9,7 +9,8 @@ use std::process::Command;
 #[test]
 fn with_64_descriptors_it_measures_what_fits_and_says_so() {
     let knee = Knee::new();
-    let script = "ulimit -n 64; exec \"$KNEE\" run poll --points 10,1k --rounds 1 --time 1ms";
+    // A busy machine has more caveats than the answer has room for.
+    let script = "ulimit -n 64; exec \"$KNEE\" run poll --points 10,1k --rounds 1 --time 1ms --all";
     let came = came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(!came.err.contains("failed:"), "{}", came.err);

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Columns where the output goes to a file or a pipe.
-pub const WIDTH_OFF_TERMINAL: usize = 110;
+const WIDTH_OFF_TERMINAL: usize = 110;
 
 /// Writes a text for people to standard output, without foreign escape sequences. A reader that has gone
 /// ends the command, quietly, as SIGPIPE would.
@@ -113,6 +113,13 @@ pub fn style(all: bool) -> Style {
         false => Detail::Headline,
     };
     Style { colour: takes_colours(), width, detail }
+}
+
+/// How the answer alone looks on standard error, while a run goes on.
+pub fn style_of_progress() -> Style {
+    let width = columns()
+        .or_else(|| terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0.into()));
+    Style { colour: false, width: width.unwrap_or(WIDTH_OFF_TERMINAL), detail: Detail::Answer }
 }
 
 fn takes_colours() -> bool {

@@ -40,7 +40,7 @@ pub enum WaitKind {
     /// It could run, but other processes have its CPU.
     CpuOfOthers,
     /// It could run on an idle CPU, but its CPU quota is used up.
-    Quota,
+    Throttled,
 }
 
 impl WaitKind {
@@ -58,7 +58,7 @@ impl WaitKind {
         WaitKind::Notification,
         WaitKind::End,
         WaitKind::CpuOfOthers,
-        WaitKind::Quota,
+        WaitKind::Throttled,
     ];
 
     /// What the frame of a wait of this kind is called.
@@ -76,13 +76,13 @@ impl WaitKind {
             WaitKind::Notification => "wait for a notification",
             WaitKind::End => "wait for an end",
             WaitKind::CpuOfOthers => "wait for a CPU of others",
-            WaitKind::Quota => "wait for a CPU quota",
+            WaitKind::Throttled => "wait for a CPU quota",
         }
     }
 
     /// Whether a thread could run meanwhile.
     pub const fn is_for_cpu(self) -> bool {
-        matches!(self, WaitKind::Cpu | WaitKind::CpuOfOthers | WaitKind::Quota)
+        matches!(self, WaitKind::Cpu | WaitKind::CpuOfOthers | WaitKind::Throttled)
     }
 
     /// Whether a thread has nothing to do meanwhile, or waits for what others do whose time counts itself, or for other

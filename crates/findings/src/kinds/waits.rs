@@ -116,7 +116,7 @@ pub fn does(kind: WaitKind) -> &'static str {
         WaitKind::Notification => "waits for a notification",
         WaitKind::End => "waits for an end",
         WaitKind::CpuOfOthers => "waits for a CPU of others",
-        WaitKind::Quota => "waits for its CPU quota",
+        WaitKind::Throttled => "waits for its CPU quota",
     }
 }
 

@@ -192,7 +192,7 @@ impl Clocks {
         let (emptied, ended) = channel();
         let rings = Arc::clone(&self.rings);
         let empty = move || {
-            // A ring fills while others have the CPUs. Who may not be put first waits like them.
+            // A ring fills while others have the CPUs. Without the right to a higher priority, this thread waits like them.
             let _ = setpriority_process(Some(gettid()), NICE_MIN);
             while ended.recv_timeout(EMPTIED_AFTER) == Err(RecvTimeoutError::Timeout) {
                 rings.lock().unwrap_or_else(PoisonError::into_inner).empty();

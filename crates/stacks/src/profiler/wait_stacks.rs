@@ -73,7 +73,7 @@ impl Naming {
         let kind = match reason {
             Reason::NoCpu => Some(WaitKind::Cpu),
             Reason::OthersHaveCpu => Some(WaitKind::CpuOfOthers),
-            Reason::Throttled => Some(WaitKind::Quota),
+            Reason::Throttled => Some(WaitKind::Throttled),
             Reason::Waits | Reason::Is(_) => None,
         };
         if let Some(kind) = kind {

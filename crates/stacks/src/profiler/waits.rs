@@ -21,8 +21,8 @@ const ENDED: i64 = 0x30;
 const PREEMPTED: i64 = 0x100;
 /// A thread is woken no longer than this before the switch away from it: its waker waits for that switch.
 const WOKEN_BEFORE_NS_MAX: u64 = 50_000;
-/// An idle CPU takes no longer than this to run a thread that was woken. One that is kept waiting for longer is kept by its
-/// CPU quota, or by what is not seen, such as a hypervisor.
+/// An idle CPU runs a woken thread within this time. A later start is due to the thread's CPU quota, or to a cause that
+/// the kernel does not show, such as a hypervisor.
 const IDLE_CPU_RUNS_WITHIN_NS: u64 = 2_000_000;
 /// Spreads the first samples of threads over a sample's time.
 const SPREAD: u64 = 0x9e37_79b9;
@@ -72,7 +72,7 @@ pub(super) enum Reason {
     Is(WaitKind),
     /// It could have run, but followed processes had the CPUs.
     NoCpu,
-    /// It could have run, but other processes had a CPU, or what is not seen.
+    /// It could have run, but other processes had a CPU, or the cause is not seen.
     OthersHaveCpu,
     /// It could have run, and the CPU that it got in the end was idle: its CPU quota was used up.
     Throttled,
@@ -203,7 +203,7 @@ impl Waits {
     /// Takes note of a thread that has a CPU.
     pub fn resumed(&mut self, resumed: Resumed, processes: &mut Processes) {
         let Resumed { pid, tid, cpu, time_ns } = resumed;
-        // The idle thread, which `sched_switch` shows, or one outside of our namespace of processes.
+        // The idle thread, which `sched_switch` shows, or a thread outside of the namespace of processes.
         if tid == 0 {
             return;
         }
@@ -271,8 +271,8 @@ impl Thread {
     }
 }
 
-/// Whether the process of this record has used up its CPU quota before, or that of a group above its own; `throttled` are those
-/// that have. One that has ended is not known to have.
+/// Whether the process of this record has used up its CPU quota, or that of a group above its own, and so is in `throttled`
+/// from now on. Of a process that has ended this is not known.
 fn is_throttled(record: &[u8], throttled: &mut HashSet<u32>) -> bool {
     let Some(Record::Sample(Sample { pid, .. })) = records(record).next() else { return false };
     let has = || {

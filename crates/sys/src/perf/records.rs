@@ -171,7 +171,8 @@ pub struct Forked {
     pub time_ns: u64,
 }
 
-/// A thread that runs from now on, which may be a CPU's idle thread: process 0.
+/// A thread that runs from now on. A CPU's idle thread has the number 0, as has a thread outside of the reader's namespace
+/// of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resumed {
     /// Its process.
@@ -309,12 +310,12 @@ fn forked(body: &[u8]) -> Option<Record<'_>> {
 }
 
 fn resumed(body: &[u8]) -> Option<Record<'_>> {
-    let trailer = body.get(body.len().checked_sub(TRAILER)?..)?;
+    let trailer = body.len().checked_sub(TRAILER)?;
     Some(Record::Resumed(Resumed {
-        pid: half(trailer, 0)?,
-        tid: half(trailer, 4)?,
-        cpu: half(trailer, 16)?,
-        time_ns: word(trailer, 8)?,
+        pid: half(body, trailer)?,
+        tid: half(body, trailer + 4)?,
+        cpu: half(body, trailer + 16)?,
+        time_ns: trailing_time(body)?,
     }))
 }
 
@@ -456,7 +457,7 @@ mod tests {
         assert!(matches!(records.next(), Some(Record::Ended { pid: 7, tid: 7, time_ns: 77 })));
         let resumed = Resumed { pid: 7, tid: 7, cpu: 3, time_ns: 99 };
         assert!(matches!(records.next(), Some(Record::Resumed(read)) if read == resumed));
-        assert!(records.next().is_none(), "who is left is no record of ours");
+        assert!(records.next().is_none(), "the thread that leaves the CPU is passed over");
     }
 
     #[test]

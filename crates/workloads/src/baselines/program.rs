@@ -1,7 +1,7 @@
 //! The program that repeats one row, from memory: small, so that a fork of it is what it is in lmbench. It reads
 //! the clock around each batch itself.
 
-use crate::shared::embedded::Native;
+use crate::shared::embedded::{Inherited, Native};
 use crate::shared::shortage;
 use engine::Failure;
 use rustix::io::Errno;
@@ -63,8 +63,8 @@ impl Program {
     /// name.
     pub fn start(row: &str, directory: &Path, clock: &str) -> Result<Program, Failure> {
         let failed = |what| move |error: Error| shortage::failure(what, &error);
-        let program = PROGRAM.in_memory().map_err(failed("the program in memory"))?;
-        let hello = HELLO.in_memory_of_all().map_err(failed("hello in memory"))?;
+        let program = PROGRAM.in_memory(Inherited::No).map_err(failed("the program in memory"))?;
+        let hello = HELLO.in_memory(Inherited::Yes).map_err(failed("hello in memory"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("baseline").args([row, clock]).arg(directory);
         command.arg(hello.as_raw_fd().to_string()).arg(std::process::id().to_string());

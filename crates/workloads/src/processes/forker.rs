@@ -7,7 +7,7 @@
 use crate::processes::limits;
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
-use crate::shared::embedded::{Native, STATIC, in_memory};
+use crate::shared::embedded::{Inherited, Native, STATIC, in_memory};
 use engine::{Cell, Failure, Fit, Probe, Stamp, Subject, SubjectInfo};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
@@ -38,8 +38,8 @@ impl Linked {
     /// The program in memory.
     fn in_memory(self) -> std::io::Result<File> {
         match self {
-            Linked::Dynamically => DYNAMIC.in_memory(),
-            Linked::Statically => in_memory("forker", STATIC),
+            Linked::Dynamically => DYNAMIC.in_memory(Inherited::No),
+            Linked::Statically => in_memory("forker", STATIC, Inherited::No),
         }
     }
 }

@@ -19,6 +19,13 @@ const COMPILER: &str = "cc";
 /// The forker and the starter, linked statically; empty where that could not be done.
 pub(crate) const STATIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/static.deflate"));
 
+/// Whether programs that are started from now on get a program in memory under the same number.
+#[derive(Clone, Copy)]
+pub(crate) enum Inherited {
+    Yes,
+    No,
+}
+
 /// A program that is linked dynamically: what is measured of the C library is that of this machine.
 pub(crate) struct Native {
     pub name: &'static str,
@@ -31,13 +38,12 @@ pub(crate) struct Native {
 impl Native {
     /// The program in memory. Where this machine can't run the embedded one, because it has another C library or an older
     /// one, its compiler makes one.
-    pub fn in_memory(&self) -> io::Result<File> {
-        self.hold(MemfdFlags::CLOEXEC)
-    }
-
-    /// The same, which programs that are started from now on get under the same number.
-    pub fn in_memory_of_all(&self) -> io::Result<File> {
-        self.hold(MemfdFlags::empty())
+    pub fn in_memory(&self, inherited: Inherited) -> io::Result<File> {
+        let embedded = in_memory(self.name, self.packed, inherited)?;
+        if starts(&embedded) {
+            return Ok(embedded);
+        }
+        hold(self.name, &self.compiled(COMPILER)?, inherited)
     }
 
     /// Whether it runs here, or a compiler may make one that does. Every command asks: it is tried only on machines whose C
@@ -52,23 +58,15 @@ impl Native {
     }
 
     fn tried(&self) -> io::Result<()> {
-        let embedded = hold(self.name, &unpacked(self.packed)?, MemfdFlags::CLOEXEC)?;
+        let embedded = in_memory(self.name, self.packed, Inherited::No)?;
         if starts(&embedded) { Ok(()) } else { has_compiler(COMPILER) }
-    }
-
-    fn hold(&self, flags: MemfdFlags) -> io::Result<File> {
-        let embedded = hold(self.name, &unpacked(self.packed)?, flags)?;
-        if starts(&embedded) {
-            return Ok(embedded);
-        }
-        hold(self.name, &self.compiled(COMPILER)?, flags)
     }
 
     /// Asserts that its sources are all that its compilation needs.
     #[cfg(test)]
     pub fn assert_compiles(&self) {
         let program = self.compiled(COMPILER).unwrap();
-        let program = hold(self.name, &program, MemfdFlags::CLOEXEC).unwrap();
+        let program = hold(self.name, &program, Inherited::No).unwrap();
         assert!(starts(&program), "{}", self.name);
     }
 
@@ -120,22 +118,17 @@ fn starts(program: &File) -> bool {
 }
 
 /// A program in memory that can be run, of what `build.rs` compressed.
-pub(crate) fn in_memory(name: &str, packed: &[u8]) -> io::Result<File> {
-    hold(name, &unpacked(packed)?, MemfdFlags::CLOEXEC)
-}
-
-/// The same, which programs that are started from now on get under the same number.
-pub(crate) fn in_memory_of_all(name: &str, packed: &[u8]) -> io::Result<File> {
-    hold(name, &unpacked(packed)?, MemfdFlags::empty())
-}
-
-fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+pub(crate) fn in_memory(name: &str, packed: &[u8], inherited: Inherited) -> io::Result<File> {
     let mut program = Vec::new();
     DeflateDecoder::new(packed).read_to_end(&mut program)?;
-    Ok(program)
+    hold(name, &program, inherited)
 }
 
-fn hold(name: &str, program: &[u8], flags: MemfdFlags) -> io::Result<File> {
+fn hold(name: &str, program: &[u8], inherited: Inherited) -> io::Result<File> {
+    let flags = match inherited {
+        Inherited::No => MemfdFlags::CLOEXEC,
+        Inherited::Yes => MemfdFlags::empty(),
+    };
     let made = match memfd_create(name, flags | MemfdFlags::EXEC) {
         // Kernels before 6.3 don't know the flag, and let all of them be run.
         Err(Errno::INVAL) => memfd_create(name, flags),
@@ -158,8 +151,8 @@ mod tests {
 
     #[test]
     fn what_does_not_start_here_is_compiled_here() {
-        assert!(!starts(&in_memory("hello", HELLO.packed).unwrap()));
-        let program = HELLO.in_memory().unwrap();
+        assert!(!starts(&in_memory("hello", HELLO.packed, Inherited::No).unwrap()));
+        let program = HELLO.in_memory(Inherited::No).unwrap();
         HELLO.tried().unwrap();
         assert!(starts(&program) && program.metadata().unwrap().len() > 1_000);
     }

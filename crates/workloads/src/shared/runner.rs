@@ -1,6 +1,6 @@
 //! What runs the commands of a cell.
 
-use super::embedded::{STATIC, in_memory_of_all};
+use super::embedded::{Inherited, STATIC, in_memory};
 use engine::{Failure, Probe, RunEnd, Runner};
 
 /// The program that starts a command, where there is no static one.
@@ -9,7 +9,7 @@ const DYNAMIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter-dynamic
 /// Starts the guard of a cell's commands, which are timed by the clock of the probe.
 pub(crate) fn start(probe: &Probe) -> Result<Runner, Failure> {
     let starter = if STATIC.is_empty() { DYNAMIC } else { STATIC };
-    in_memory_of_all("starter", starter)
+    in_memory("starter", starter, Inherited::Yes)
         .and_then(|starter| Runner::start(probe.clock(), starter))
         .map_err(|error| Failure::call("starting a guard", error))
 }

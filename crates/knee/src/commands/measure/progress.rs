@@ -6,7 +6,6 @@ use crate::output;
 use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{CellKey, Outcome, Plan, Run};
-use report::layout::{Detail, Style};
 use report::terminal;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -23,7 +22,7 @@ pub struct Progress {
     failed: BTreeSet<(String, String, String)>,
     /// Whether it shows the profile pass by now.
     is_profiling: bool,
-    /// What is shown below the line, where that is wanted.
+    /// The verdicts below the line, in a single run.
     verdicts: Option<Verdicts>,
 }
 
@@ -52,10 +51,7 @@ impl Verdicts {
             return;
         }
         let began = Instant::now();
-        let width = terminal_size::terminal_size_of(std::io::stderr());
-        let width = width.map_or(output::WIDTH_OFF_TERMINAL, |(width, _)| width.0.into());
-        let style = Style { colour: false, width, detail: Detail::Answer };
-        let conclusions = findings::conclude(run);
+        let (conclusions, style) = (findings::conclude(run), output::style_of_progress());
         let text = terminal::answer_so_far(run, &conclusions, &style, VERDICTS_LINES_MAX);
         self.text = text.map_or_else(String::new, |text| format!("\n{}", text.trim_end()));
         self.next = now + VERDICTS_EVERY.max(began.elapsed() * VERDICTS_APART_MIN);

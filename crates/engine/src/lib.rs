@@ -53,6 +53,6 @@ pub use model::{
 };
 pub use workload::custom::{unused_words, word_axis, word_parameters};
 pub use workload::{
-    About, Cell, Failure, Fit, Kind, Original, Print, Programs, Subject, Usual, Workload,
+    About, Cell, Check, Failure, Fit, Kind, Original, Print, Programs, Subject, Usual, Workload,
     last_line, pairs, strings,
 };

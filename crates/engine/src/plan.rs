@@ -341,7 +341,7 @@ impl<'a> Swept<'a> {
             if !is_named && (subject.by_name_only || !self.subjects.is_empty()) {
                 continue;
             }
-            if let Err(reason) = subject.available {
+            if let Err(reason) = subject.available.ask() {
                 let (workload, subject) = (name.into(), subject.info.name.clone());
                 plan.unavailable.push(Unavailable { workload, subject, reason });
                 continue;

@@ -46,6 +46,8 @@ pub struct Probe {
     /// Names of those whose figures were [given](Probe::given).
     given: BTreeSet<String>,
     facts: BTreeMap<String, Fact>,
+    /// Time between two readings of the clock around operations.
+    timed_ns: f64,
     /// What was timed when; absent where the cell is not profiled.
     regions: Option<Regions>,
 }
@@ -53,6 +55,7 @@ pub struct Probe {
 /// All that a cell measured.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
+    pub timed_ns: u64,
     pub metrics: Vec<Metric>,
     pub facts: BTreeMap<String, Fact>,
     /// Of a profiled cell: what was timed when.
@@ -64,7 +67,7 @@ impl Probe {
     pub(crate) fn new(clock: Calibrated, measure_ms: u64) -> Probe {
         let measure_ns = measure_ms as f64 * 1e6;
         let (metrics, given, facts) = Default::default();
-        Probe { clock, measure_ns, metrics, given, facts, regions: None }
+        Probe { clock, measure_ns, metrics, given, facts, timed_ns: 0.0, regions: None }
     }
 
     /// The same for a cell that is profiled, at this point: the far end of its positions where it is a
@@ -84,12 +87,14 @@ impl Probe {
             }
         }
         let regions = self.regions.map(Regions::finish).unwrap_or_default();
-        Measured { metrics: self.metrics, facts: self.facts, regions }
+        let (timed_ns, metrics, facts) = (self.timed_ns as u64, self.metrics, self.facts);
+        Measured { timed_ns, metrics, facts, regions }
     }
 
     /// Says that `operations` of `metric`, whose figure is [given](Probe::given), were timed between two
     /// readings of [this clock](Probe::clock). A profile counts the samples of this time.
     pub fn region(&mut self, metric: &str, begin: u64, end: u64, operations: u64) {
+        self.timed_ns += self.clock.clock.ns(begin, end);
         if let Some(regions) = &mut self.regions {
             regions.add(metric, None, (begin, end), operations);
         }
@@ -214,6 +219,7 @@ impl Probe {
             watch.counted_ns = 0.0;
             let done = turn(state, &mut watch)?;
             operations += done;
+            self.timed_ns += watch.counted_ns.max(0.0);
             samples.push(watch.counted_ns.max(0.0) / done.max(1) as f64);
         }
         let after = resources();
@@ -277,6 +283,7 @@ impl Probe {
                 break;
             }
             samples.push(clock.single_ns(start, end));
+            self.timed_ns += samples[samples.len() - 1];
             positions.push(position);
             if let Some(ranges) = &mut ranges {
                 ranges.push((start, end));
@@ -326,6 +333,7 @@ impl Probe {
             outcome = operation(positions[done], &mut laps);
             if outcome.is_ok() {
                 self.add_laps(positions[done], &mut laps, parts, sum);
+                self.timed_ns += laps.ns.iter().sum::<f64>();
                 done += 1;
                 columns.iter_mut().zip(&laps.ns).for_each(|(column, &ns)| column.push(ns));
             }
@@ -361,6 +369,7 @@ impl Probe {
     /// programs that must not contain this one, such as a small parent that forks.
     pub fn stamped(&mut self, metric: &str, stamps: &[Stamp]) {
         let ns = |stamp: &Stamp| self.clock.single_ns(stamp.before, stamp.after);
+        self.timed_ns += stamps.iter().map(ns).sum::<f64>();
         let positions = stamps.iter().map(|stamp| stamp.position).collect();
         if let Some(regions) = &mut self.regions {
             for &Stamp { position, before, after } in stamps {

@@ -64,7 +64,7 @@ fn measured(order: &CellOrder, table: &[&'static dyn Workload]) -> Reply {
     let before = sys::proc::open_descriptors();
     let outcome = catch_unwind(AssertUnwindSafe(|| workload.measure(&cell, &mut probe)));
     let after = sys::proc::open_descriptors();
-    let Measured { mut metrics, facts, regions } = probe.finish(&info.metrics);
+    let Measured { timed_ns, mut metrics, facts, regions } = probe.finish(&info.metrics);
     if !info.trajectory {
         // Another parameter grows: positions on the workload's own axis have no meaning on this one.
         for metric in &mut metrics {
@@ -88,7 +88,7 @@ fn measured(order: &CellOrder, table: &[&'static dyn Workload]) -> Reply {
         // Figures of a process that is sampled are none: samples take time.
         return Reply { regions, short, failure, ..Reply::default() };
     }
-    Reply { metrics, facts, regions, short, failure }
+    Reply { timed_ns, metrics, facts, regions, short, failure }
 }
 
 /// How far a trajectory came that ran out of something; none where nothing of it counts.

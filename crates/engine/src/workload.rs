@@ -12,7 +12,7 @@ pub use about::{About, Kind, Programs, Usual, pairs, strings};
 pub use cell::Cell;
 pub use failure::{Failure, last_line};
 pub use original::{Original, Print};
-pub use subject::{Fit, Subject};
+pub use subject::{Check, Fit, Subject};
 
 use crate::probe::Probe;
 use model::{Custom, WorkloadInfo};

@@ -14,10 +14,10 @@ use findings::reasons::NO_ROW;
 use jiff::{Timestamp, Unit as TimeUnit};
 use model::{
     Cell, CellKey, Clock, FailureReason, Host, Metric, MetricInfo, MetricRole, Outcome, Parameters,
-    Plan, Ratio, Run, RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+    Plan, Ratio, Run, RunState, RunSummary, SubjectInfo, Unavailable, Warning, WorkloadInfo,
 };
 use quantities::Better;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// The run, and the names of its points where x is words.
 pub fn foreign(
@@ -296,12 +296,8 @@ fn cells(
             },
             sequence: sequence as u64,
             outcome,
-            elapsed_ns: 0,
-            short: None,
-            usage: Usage::default(),
             metrics,
-            facts: BTreeMap::new(),
-            load: None,
+            ..Cell::default()
         }
     };
     rounds(&rows.rows).into_iter().enumerate().map(cell).collect()

@@ -2,10 +2,10 @@
 
 use model::{
     Cell, CellKey, Metric, MetricInfo, MetricRole, Outcome, Parameters, Plan, Run, RunState,
-    RunSummary, SubjectInfo, Usage, WorkloadInfo,
+    RunSummary, SubjectInfo, WorkloadInfo,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// One sample: `{"series": "lookup", "point": 1000, "round": 0, "value": 81.5, "unit": "ns"}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,19 +127,14 @@ impl Series {
                 point,
                 round,
             },
-            sequence: 0,
             outcome: Outcome::Measured,
-            elapsed_ns: 0,
-            short: None,
-            usage: Usage::default(),
             metrics: vec![Metric {
                 name: METRIC.to_owned(),
                 samples: vec![value],
                 operations: 1,
                 ..Metric::default()
             }],
-            facts: BTreeMap::new(),
-            load: None,
+            ..Cell::default()
         }
     }
 }

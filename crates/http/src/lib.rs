@@ -19,5 +19,5 @@ pub use config::{Config, Limits};
 pub use server::{Error, Server};
 pub use workers::Stopper;
 pub use workers::counters::Counts;
-pub use workers::drivers::{Mechanism, mechanisms};
+pub use workers::drivers::{Mechanism, available, mechanisms};
 pub use workers::sending::{SENDING, Way};

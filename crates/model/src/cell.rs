@@ -16,6 +16,9 @@ pub struct Cell {
     pub outcome: Outcome,
     /// Wall time from the start of its worker to its end, in nanoseconds.
     pub elapsed_ns: u64,
+    /// That part of it in which operations were timed, in nanoseconds; absent where knee did not time them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_ns: Option<u64>,
     /// How far it came, where that is not to the end of its axis; absent where it is.
     #[serde(default)]
     pub short: Option<Short>,

@@ -652,17 +652,7 @@ mod tests {
     }
 
     fn measured(key: CellKey) -> Cell {
-        Cell {
-            key,
-            sequence: 0,
-            outcome: Outcome::Measured,
-            elapsed_ns: 0,
-            short: None,
-            usage: crate::Usage::default(),
-            metrics: Vec::new(),
-            facts: std::collections::BTreeMap::new(),
-            load: None,
-        }
+        Cell { key, ..Cell::default() }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod down;
 mod instructions;
 mod listed;
 mod profiles;
+mod timing;
 mod waits;
 
 use crate::layout::{
@@ -29,6 +30,7 @@ pub use crate::text::instructions::Chosen;
 pub use answer::{LINES_MAX, Pointers, answer, answer_so_far};
 pub use instructions::hot_instructions;
 pub use profiles::{profiles, top_functions};
+pub use timing::timing;
 
 /// The tables and the findings of one run, and all caveats where all is shown, as lines that end in a line feed.
 pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {

@@ -6,7 +6,7 @@
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use model::{
     Cell, CellKey, Fact, HOST_FACTS, Host, HostRole, Metric, Outcome, Plan, Profile, Run, RunState,
-    Unavailable, Usage,
+    Unavailable,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -137,11 +137,8 @@ fn median_cells(runs: &[&Run]) -> Vec<Cell> {
             sequence: cells.len() as u64,
             outcome: Outcome::Measured,
             elapsed_ns: middle(elapsed),
-            short: None,
-            usage: Usage::default(),
             metrics,
-            facts: BTreeMap::new(),
-            load: None,
+            ..Cell::default()
         });
     }
     cells

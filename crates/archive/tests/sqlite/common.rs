@@ -124,7 +124,6 @@ pub fn cell(sequence: u64) -> Cell {
             Outcome::Measured
         },
         elapsed_ns: 1_000_000 + sequence,
-        short: None,
         usage: Usage { switches_voluntary: 3, ..Usage::default() },
         metrics: if failed { vec![] } else { vec![metric("loop", 1.0), metric("add", 0.1)] },
         facts: BTreeMap::from([
@@ -135,6 +134,7 @@ pub fn cell(sequence: u64) -> Cell {
             ("ends".into(), Fact::Texts(vec!["exited with 3".into()])),
         ]),
         load: (sequence % 6 == 5).then(load),
+        ..Cell::default()
     }
 }
 

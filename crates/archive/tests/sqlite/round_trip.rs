@@ -73,7 +73,7 @@ prop_compose! {
     fn any_cell()(
         key in key(),
         outcome in any_outcome(),
-        elapsed_ns in count(),
+        (elapsed_ns, timed_ns) in (count(), option::of(count())),
         usage in usage(),
         short in prop::option::of((count(), [".{0,9}", ".{0,9}", ".{0,9}", ".{0,9}"])),
         metrics in vec(metric(), 0..4),
@@ -84,7 +84,8 @@ prop_compose! {
             let reason = FailureReason::ResourceExhausted { operation, error, limit, remedy };
             Short { reached, reason }
         });
-        Cell { key, sequence: 0, outcome, elapsed_ns, short, usage, metrics, facts, load }
+        let sequence = 0;
+        Cell { key, sequence, outcome, elapsed_ns, timed_ns, short, usage, metrics, facts, load }
     }
 }
 

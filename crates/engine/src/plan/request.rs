@@ -120,9 +120,12 @@ impl RunRequest {
         let overridden =
             self.overrides.get(about.info.name.as_str()).and_then(|overrides| overrides.rounds);
         let by_budget = || self.early_end().map(|budget| rounds_most(cells, budget));
-        let (usual, quick) = (about.usual, self.is_quick());
-        let by_extent = || (self.full && !quick).then_some(ROUNDS_FULL);
-        let usual = if quick { usual.rounds_quick } else { usual.rounds };
+        let usual = about.usual.rounds;
+        let by_extent = || match (self.is_quick(), self.full) {
+            (true, _) => Some(usual.min(ROUNDS_QUICK)),
+            (false, true) => Some(ROUNDS_FULL),
+            (false, false) => None,
+        };
         overridden.or(self.rounds).or_else(by_budget).or_else(by_extent).unwrap_or(usual)
     }
 
@@ -191,6 +194,8 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// Rounds with `--quick`, and in the suite, at the most.
+const ROUNDS_QUICK: u32 = 5;
 /// Rounds with `--full`.
 const ROUNDS_FULL: u32 = 10;
 /// Time for one metric of one cell with `--quick`, and in the suite, in milliseconds.

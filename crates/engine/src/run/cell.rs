@@ -117,6 +117,7 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Cell {
         sequence: sequence as u64,
         outcome,
         elapsed_ns: supervised.elapsed.as_nanos() as u64,
+        timed_ns: Some(reply.timed_ns),
         short: reply.short,
         usage: supervised.usage,
         metrics: reply.metrics,

@@ -53,6 +53,8 @@ impl CellOrder {
 /// What a worker has to say.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Reply {
+    /// The time in which operations were timed, in nanoseconds.
+    pub timed_ns: u64,
     pub metrics: Vec<Metric>,
     pub facts: BTreeMap<String, Fact>,
     /// Of a profiled cell: what was timed when.

@@ -40,8 +40,6 @@ pub enum Programs {
 pub struct Usual {
     /// Passes over all cells.
     pub rounds: u32,
-    /// The same with `--quick`, and in the suite.
-    pub rounds_quick: u32,
     /// Time that one metric of one cell is measured for, in milliseconds.
     pub measure_ms: u64,
     /// What one call of a trajectory takes at the very most, in milliseconds: by this its deadline is
@@ -59,14 +57,13 @@ impl Usual {
     /// Of most.
     pub const PLAIN: Usual = Usual {
         rounds: 7,
-        rounds_quick: 9,
         measure_ms: 100,
         call_ms_max: 1,
         cell_ms_max: 30_000,
         made_us_max: None,
     };
     /// Of a trajectory: each of its rounds has every point of the axis, so fewer do.
-    pub const TRAJECTORY: Usual = Usual { rounds: 5, rounds_quick: 5, ..Usual::PLAIN };
+    pub const TRAJECTORY: Usual = Usual { rounds: 5, ..Usual::PLAIN };
 }
 
 impl About {

@@ -1,6 +1,8 @@
 //! What a workload compares, and whether a cell of it can be measured here.
 
 use model::{LimitCause, SubjectInfo};
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
 
 /// What is compared within a workload.
 #[derive(Clone, Debug)]
@@ -10,8 +12,8 @@ pub struct Subject {
     pub info: SubjectInfo,
     /// What it is, in one line.
     pub summary: String,
-    /// Whether it can be measured here, or why not.
-    pub available: Result<(), String>,
+    /// Whether it can be measured here.
+    pub available: Check,
     /// Whether it is measured only where it is named.
     pub by_name_only: bool,
     /// Parameters that have no effect on it: it is measured at the first value of each.
@@ -22,12 +24,45 @@ impl Subject {
     /// One that can be measured everywhere.
     pub fn new(info: SubjectInfo, summary: &str) -> Subject {
         let (summary, unused) = (summary.into(), Vec::new());
-        Subject { info, summary, available: Ok(()), by_name_only: false, unused }
+        Subject { info, summary, available: Check::default(), by_name_only: false, unused }
     }
 
     /// The same, of which the name says what a reader has to know.
     pub fn plain(name: &str, summary: &str) -> Subject {
         Subject::new(SubjectInfo::named(name), summary)
+    }
+}
+
+/// Whether something works here, or why not. It is asked when a plan is made, not when subjects are listed, as every worker
+/// does: the kernel takes 35 ms to take back what answers for AIO.
+#[derive(Clone)]
+pub struct Check(Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
+
+impl Check {
+    /// The check that `ask` makes; an error is the end of a sentence.
+    pub fn new(ask: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Check {
+        Check(Arc::new(ask))
+    }
+
+    /// Looks now.
+    ///
+    /// # Errors
+    /// With the reason, where it does not work.
+    pub fn ask(&self) -> Result<(), String> {
+        (self.0)()
+    }
+}
+
+impl Default for Check {
+    /// That of what works everywhere.
+    fn default() -> Check {
+        Check::new(|| Ok(()))
+    }
+}
+
+impl Debug for Check {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("Check")
     }
 }
 

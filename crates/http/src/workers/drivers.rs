@@ -44,8 +44,6 @@ pub struct Mechanism {
     pub summary: &'static str,
     /// Its limits, one line each.
     pub limits: &'static [&'static str],
-    /// Why it is unavailable here, if it is.
-    pub unavailable: Option<String>,
 }
 
 /// All that can drive a server: every row of [`readiness::all`], and completions of `io_uring`.
@@ -59,14 +57,12 @@ pub fn mechanisms() -> Vec<Mechanism> {
         label: row.label,
         summary: row.summary,
         limits: row.limits,
-        unavailable: (row.available)().err().map(|why| why.0),
     });
     let completion = Mechanism {
         name: COMPLETION,
         label: COMPLETION,
         summary: "io_uring, multishot accept and receive, provided buffers",
         limits: &[],
-        unavailable: completion::available().err(),
     };
     rows.chain([completion]).collect()
 }
@@ -87,21 +83,31 @@ impl DriverRow {
     }
 }
 
+/// Whether the mechanism of this name drives a server here.
+///
+/// # Errors
+/// With the reason, where it doesn't.
+pub fn available(name: &str) -> Result<(), String> {
+    match ::readiness::find(name) {
+        Some(row) => (row.available)().map_err(|why| why.0),
+        None if name == COMPLETION => completion::available(),
+        None => Err("there is no such mechanism".to_owned()),
+    }
+}
+
 /// The row of this name, if it is available here.
 pub(crate) fn find(name: &str) -> Result<DriverRow, Error> {
-    let (row, unavailable) = if name == COMPLETION {
-        (DriverRow::Completion, completion::available().err())
-    } else if let Some(row) = ::readiness::find(name) {
-        (DriverRow::Readiness(row), (row.available)().err().map(|why| why.0))
-    } else {
-        let names: Vec<&str> = mechanisms().iter().map(|mechanism| mechanism.name).collect();
-        let names = names.join(", ");
-        return Err(Error::Invalid(format!(
-            "there is no mechanism called `{name}`; it is one of {names}"
-        )));
+    let row = match ::readiness::find(name) {
+        Some(row) => DriverRow::Readiness(row),
+        None if name == COMPLETION => DriverRow::Completion,
+        None => {
+            let names: Vec<&str> = mechanisms().iter().map(|mechanism| mechanism.name).collect();
+            let names = names.join(", ");
+            return Err(Error::Invalid(format!(
+                "there is no mechanism called `{name}`; it is one of {names}"
+            )));
+        }
     };
-    match unavailable {
-        None => Ok(row),
-        Some(why) => Err(Error::Failed(format!("{name} is unavailable here: {why}"))),
-    }
+    let unavailable = |why| Error::Failed(format!("{name} is unavailable here: {why}"));
+    available(name).map(|()| row).map_err(unavailable)
 }

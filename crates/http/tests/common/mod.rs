@@ -71,7 +71,7 @@ pub fn until(server: &Server, wanted: impl Fn(&Counts) -> bool) {
 /// The mechanisms that are available here.
 pub fn available() -> impl Iterator<Item = &'static str> {
     let all = http::mechanisms().into_iter();
-    all.filter(|mechanism| mechanism.unavailable.is_none()).map(|mechanism| mechanism.name)
+    all.filter(|mechanism| http::available(mechanism.name).is_ok()).map(|mechanism| mechanism.name)
 }
 
 /// Checks a server of each mechanism, which then has to end in good order.

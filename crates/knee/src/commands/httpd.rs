@@ -88,10 +88,9 @@ pub struct Httpd {
 
 /// Serves until a signal ends it.
 pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
-    let unavailable = http::mechanisms().into_iter().find(|row| row.name == ask.mechanism);
-    if let Some(why) = unavailable.and_then(|row| row.unavailable) {
-        return Err(Trouble::not_possible(format!("{} is unavailable here: {why}", ask.mechanism)));
-    }
+    http::available(&ask.mechanism).map_err(|why| {
+        Trouble::not_possible(format!("{} is unavailable here: {why}", ask.mechanism))
+    })?;
     engine::pinnable(&ask.pin)?;
     // One is needed for each connection. With fewer, accepting pauses sooner, which the counts tell.
     engine::raise_descriptors_max();

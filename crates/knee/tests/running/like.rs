@@ -158,7 +158,7 @@ fn bindbench_prints_both_families_where_there_are_both() {
 /// Names and labels of the subjects of a workload that can be measured here.
 fn available(workload: &str) -> Vec<(String, String)> {
     let all = workloads::find(workload).unwrap().subjects().into_iter();
-    let here = all.filter(|subject| subject.available.is_ok());
+    let here = all.filter(|subject| subject.available.ask().is_ok());
     here.map(|subject| (subject.info.name, subject.info.label)).collect()
 }
 

@@ -29,7 +29,7 @@ fn samples<'a>(cell: &'a Cell, metric: &str) -> &'a [f64] {
 }
 
 fn servers_available() -> usize {
-    workloads::drivers::all().iter().filter(|server| server.available.is_ok()).count()
+    workloads::drivers::all().iter().filter(|server| server.available().is_ok()).count()
 }
 
 #[test]

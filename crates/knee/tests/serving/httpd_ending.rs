@@ -89,7 +89,7 @@ fn a_log_without_a_reader_delays_no_client_and_each_line_is_written_or_counted()
 #[test]
 fn a_client_that_leaves_is_logged_with_what_it_was_sent() {
     for mechanism in ["epoll-level", "epoll-edge", "io_uring-completion"] {
-        if http::mechanisms().iter().any(|row| row.name == mechanism && row.unavailable.is_some()) {
+        if http::available(mechanism).is_err() {
             eprintln!("SKIPPED in part: {mechanism} is unavailable here");
             continue;
         }

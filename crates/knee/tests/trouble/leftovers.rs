@@ -137,7 +137,7 @@ const SERVERS: [&str; 3] = ["epoll-level", "nginx", "lighttpd"];
 #[test]
 fn servers_are_gone_whatever_ends_the_instrument() {
     for server in SERVERS {
-        if let Err(why) = workloads::drivers::find(server).unwrap().available {
+        if let Err(why) = workloads::drivers::find(server).unwrap().available() {
             eprintln!("SKIPPED in part: {server}: {why}");
             continue;
         }
@@ -154,7 +154,7 @@ fn servers_are_gone_whatever_ends_the_instrument() {
 #[test]
 fn servers_are_gone_with_their_worker() {
     for server in SERVERS {
-        if workloads::drivers::find(server).unwrap().available.is_err() {
+        if workloads::drivers::find(server).unwrap().available().is_err() {
             eprintln!("SKIPPED in part: {server} is not installed");
             continue;
         }

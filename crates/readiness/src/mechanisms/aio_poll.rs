@@ -34,7 +34,6 @@ use here::{available, open};
 mod here {
     use std::io::{self, ErrorKind};
     use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-    use std::sync::OnceLock;
     use std::time::Duration;
 
     use sys::aio::{Completion, Polls};
@@ -79,19 +78,6 @@ mod here {
     }
 
     pub(super) fn available() -> Result<(), Why> {
-        // What works here goes on doing so, and the kernel takes 30 ms to destroy a context.
-        static KNOWN: OnceLock<()> = OnceLock::new();
-        if KNOWN.get().is_some() {
-            return Ok(());
-        }
-        let registered = try_it();
-        if registered.is_ok() {
-            KNOWN.get_or_init(|| ());
-        }
-        registered
-    }
-
-    fn try_it() -> Result<(), Why> {
         let try_one = || {
             let mut polls = Polls::new(1)?;
             // Whether the kernel knows the command (4.18) shows in the error for no descriptor.

@@ -52,7 +52,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     },
     kind: Kind::Named,
     parameters: vec![COPIES, CPUS],
-    usual: Usual { rounds_quick: 5, ..Usual::PLAIN },
+    usual: Usual { ..Usual::PLAIN },
     originals: &[Original {
         name: "lmbench",
         original: "lmbench by Larry McVoy and Carl Staelin, 1996 to 2007: `make results see`",

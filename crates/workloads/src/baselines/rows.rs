@@ -2,7 +2,7 @@
 //! `crates/workloads/baseline`.
 
 use super::program::PROGRAM;
-use engine::{Subject, SubjectInfo};
+use engine::{Check, Subject, SubjectInfo};
 
 /// One row: an operation of its own.
 #[derive(Debug)]
@@ -78,8 +78,9 @@ impl BasicOperation {
     pub fn subject(&self) -> Subject {
         let (group, headline) = (self.group.into(), self.metric.into());
         let info = SubjectInfo { group, headline, ..SubjectInfo::separate(self.name) };
-        let loopback = if self.over_loopback { sys::loopback::check(false) } else { Ok(()) };
-        let available = PROGRAM.available().and(loopback);
+        let over_loopback = self.over_loopback;
+        let loopback = move || if over_loopback { sys::loopback::check(false) } else { Ok(()) };
+        let available = Check::new(move || PROGRAM.available().and_then(|()| loopback()));
         Subject { available, ..Subject::new(info, self.summary) }
     }
 }

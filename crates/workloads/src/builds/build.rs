@@ -123,7 +123,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     kind: Kind::Named,
     parameters: vec![ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
     programs: Programs::Compiler,
-    usual: Usual { rounds: 5, rounds_quick: 5, cell_ms_max: 1_800_000, ..Usual::PLAIN },
+    usual: Usual { rounds: 5, cell_ms_max: 1_800_000, ..Usual::PLAIN },
     originals: &[Original {
         name: "kernbench",
         original: "Con Kolivas's kernbench 0.42 (2007), five runs of each load",

@@ -84,7 +84,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     },
     kind: Kind::Named,
     parameters: vec![SIZE, THREADS],
-    usual: Usual { rounds: 5, rounds_quick: 3, measure_ms: 30, ..Usual::PLAIN },
+    usual: Usual { rounds: 5, measure_ms: 30, ..Usual::PLAIN },
     ..About::plain()
 });
 

@@ -29,9 +29,9 @@ mod work;
 use crate::shared::crew::Ending;
 use crate::shared::{c_library, cpus};
 use engine::{
-    About, Cell, Defaults, Failure, FailureReason, Fit, Kind, LimitCause, MetricInfo, MetricRole,
-    Parameter, Probe, Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs,
-    strings,
+    About, Cell, Check, Defaults, Failure, FailureReason, Fit, Kind, LimitCause, MetricInfo,
+    MetricRole, Parameter, Probe, Subject, SubjectInfo, Sweep, Usual, Values, Workload,
+    WorkloadInfo, pairs, strings,
 };
 use figures::figures;
 use game::Game;
@@ -143,7 +143,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     },
     kind: Kind::Named,
     parameters: vec![THREADS, cpus::ALL, HELD, OUTSIDE, SPINS, WORK],
-    usual: Usual { rounds: 9, rounds_quick: 9, ..Usual::PLAIN },
+    usual: Usual { rounds: 9, ..Usual::PLAIN },
     ..About::plain()
 });
 
@@ -218,7 +218,7 @@ fn subject(algorithm: &'static Algorithm) -> Subject {
     let is_of_c = algorithm.name.starts_with("pthread-");
     let note = if is_of_c { c_library::note() } else { String::new() };
     let info = SubjectInfo { control, note, ..SubjectInfo::named(algorithm.name) };
-    let available = (algorithm.available)().map_err(|why| why.0.to_owned());
+    let available = Check::new(|| (algorithm.available)().map_err(|why| why.0.to_owned()));
     Subject { available, ..Subject::new(info, algorithm.summary) }
 }
 

@@ -6,7 +6,7 @@
 use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
-    Cell, Defaults, Failure, Parameter, Probe, Scratch, Subject, SubjectInfo, Sweep, Values,
+    Cell, Check, Defaults, Failure, Parameter, Probe, Scratch, Subject, SubjectInfo, Sweep, Values,
 };
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -56,7 +56,7 @@ const MAPPED: [(&str, &str, Mapped); 3] = [
 /// are no alternatives to each other.
 pub(crate) fn subjects(kinds: &[Mapped]) -> Vec<Subject> {
     let subject = |&(name, summary, kind): &(&'static str, &'static str, Mapped)| Subject {
-        available: if kind == Mapped::Memory { not_merged() } else { Ok(()) },
+        available: if kind == Mapped::Memory { Check::new(not_merged) } else { Check::default() },
         ..Subject::new(SubjectInfo::separate(name), summary)
     };
     MAPPED.iter().filter(|(.., kind)| kinds.contains(kind)).map(subject).collect()

@@ -8,7 +8,7 @@ use crate::processes::limits;
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
 use crate::shared::embedded::{Inherited, Native, STATIC, in_memory};
-use engine::{Cell, Failure, Fit, Probe, Stamp, Subject, SubjectInfo};
+use engine::{Cell, Check, Failure, Fit, Probe, Stamp, Subject, SubjectInfo};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -80,10 +80,11 @@ impl ForkRow {
         ForkRow { name: "static", linked: Linked::Statically, ..ForkRow::DYNAMIC };
 
     /// As a subject, which is unavailable where it can't be built or the kernel is too old.
-    pub fn subject(&self) -> Subject {
+    pub fn subject(&'static self) -> Subject {
         let (operation, group) = (self.operation.into(), self.group.into());
         let info = SubjectInfo { operation, group, ..SubjectInfo::named(self.name) };
-        Subject { available: self.available(), ..Subject::new(info, self.summary) }
+        let available = Check::new(|| self.available());
+        Subject { available, ..Subject::new(info, self.summary) }
     }
 
     fn available(&self) -> Result<(), String> {

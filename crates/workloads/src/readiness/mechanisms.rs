@@ -1,7 +1,7 @@
 //! What the workloads over readiness mechanisms share: their subjects, time-outs and limits.
 
 use engine::{
-    Cell, Defaults, Failure, Fit, LimitCause, Parameter, Subject, SubjectInfo, Values,
+    Cell, Check, Defaults, Failure, Fit, LimitCause, Parameter, Subject, SubjectInfo, Values,
     descriptors_max,
 };
 use readiness::{Mechanism, Readiness, Trigger};
@@ -56,6 +56,14 @@ pub(crate) fn took_part(mechanism: &dyn Readiness) -> Result<(), Failure> {
     ))
 }
 
+/// Whether the mechanism of that name works here.
+pub(crate) fn check(mechanism: &'static str) -> Check {
+    Check::new(move || match readiness::find(mechanism) {
+        Some(row) => (row.available)().map_err(|why| why.0),
+        None => Err(format!("there is no mechanism {mechanism}")),
+    })
+}
+
 fn subject(row: &'static Mechanism) -> Subject {
     let duty = match row.trigger {
         Trigger::Level => "",
@@ -64,6 +72,5 @@ fn subject(row: &'static Mechanism) -> Subject {
     };
     let (label, note) = (row.label.into(), duty.into());
     let info = SubjectInfo { label, note, ..SubjectInfo::named(row.name) };
-    let available = (row.available)().map_err(|why| why.0);
-    Subject { available, ..Subject::new(info, row.summary) }
+    Subject { available: check(row.name), ..Subject::new(info, row.summary) }
 }

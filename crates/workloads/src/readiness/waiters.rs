@@ -16,12 +16,13 @@ mod events;
 mod sets;
 mod thread;
 
-use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
+use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most, check};
 use crate::shared::crew::{By, Counted, Crew, Ending, Seat};
 use crate::shared::{cpus, waits};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Parameter, Probe, Subject,
-    SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, descriptors_max, pairs, strings,
+    About, Cell, Check, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Parameter, Probe,
+    Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, descriptors_max, pairs,
+    strings,
 };
 use events::{EVENTS, Events};
 use sets::{Sets, WAYS, Way};
@@ -108,7 +109,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     },
     kind: Kind::Named,
     parameters: vec![THREADS, READY, DESCRIPTORS, BATCH, EVENTS, cpus::ALL],
-    usual: Usual { rounds: 9, rounds_quick: 5, ..Usual::PLAIN },
+    usual: Usual { rounds: 9, ..Usual::PLAIN },
     ..About::plain()
 });
 
@@ -196,11 +197,8 @@ impl Game {
 
 fn subject(way: &Way) -> Subject {
     let available = match way.sets {
-        Sets::Sharded(mechanism) => readiness::find(mechanism).map_or_else(
-            || Err(format!("no {mechanism}")),
-            |row| (row.available)().map_err(|why| why.0),
-        ),
-        _ => Ok(()),
+        Sets::Sharded(mechanism) => check(mechanism),
+        _ => Check::default(),
     };
     Subject { available, ..Subject::new(SubjectInfo::named(way.name), way.summary) }
 }
@@ -212,7 +210,7 @@ mod tests {
 
     #[test]
     fn every_way_hands_on_every_event_once() {
-        for way in WAYS.iter().filter(|way| subject(way).available.is_ok()) {
+        for way in WAYS.iter().filter(|way| subject(way).available.ask().is_ok()) {
             for (kind, threads, tokens, descriptors) in [
                 (Kind::Token, 1, 1, 1),
                 (Kind::Token, 3, 8, 20),

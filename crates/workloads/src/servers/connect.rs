@@ -53,7 +53,7 @@ pub(crate) fn base() -> About {
         },
         kind: Kind::Named,
         custom_keys: CUSTOM_KEYS,
-        usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 40, ..Usual::TRAJECTORY },
+        usual: Usual { rounds: 3, call_ms_max: 40, ..Usual::TRAJECTORY },
         ..About::trajectory()
     }
 }

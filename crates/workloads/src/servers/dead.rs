@@ -150,12 +150,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     kind: Kind::Named,
     parameters: vec![DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE, TLS, QUOTA],
     custom_keys: CUSTOM_KEYS,
-    usual: Usual {
-        rounds: 5,
-        rounds_quick: 5,
-        made_us_max: Some((DEAD.name, CONNECTION_US_MAX)),
-        ..Usual::PLAIN
-    },
+    usual: Usual { rounds: 5, made_us_max: Some((DEAD.name, CONNECTION_US_MAX)), ..Usual::PLAIN },
     originals: &[Original {
         name: "httperf",
         original: "httperf --num-conns 100 --num-calls 20000 --rate 100 with deadconn (the sys_epoll \

@@ -21,7 +21,7 @@ use crate::shared::cpus::stay_on;
 use crate::shared::directory;
 use crate::shared::quota::{self, QUOTA};
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole,
+    About, Cell, Check, Custom, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole,
     Parameter, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
 };
 use file::{Large, Layout, MB};
@@ -94,7 +94,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     kind: Kind::Named,
     parameters: vec![MEGABYTES, SLOW_CLIENTS, LAID, CACHE, TLS, QUOTA],
     custom_keys: CUSTOM_KEYS,
-    usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
+    usual: Usual { rounds: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
     ..About::trajectory()
 });
 
@@ -154,7 +154,7 @@ impl Workload for Download {
         let subject = |row: DownloadRow| Subject {
             by_name_only: has_own && !row.server.is_own(),
             unused: self.own.unused_words(&row.server),
-            available: row.server.available,
+            available: Check::new(move || row.server.available()),
             ..Subject::plain(row.name, row.summary)
         };
         rows(&self.own).into_iter().map(subject).collect()

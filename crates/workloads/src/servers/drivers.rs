@@ -40,12 +40,7 @@ const TABLE: &[fn() -> Vec<Server>] = &[ours::rows, nginx::rows, lighttpd::rows]
 
 /// Every server, those that can't be started here included.
 pub fn all() -> Vec<Server> {
-    let loopback = sys::loopback::check(false);
-    let reachable = |server: Server| {
-        let available = server.available.and(loopback.clone());
-        Server { available, ..server }
-    };
-    TABLE.iter().flat_map(|rows| rows()).map(reachable).collect()
+    TABLE.iter().flat_map(|rows| rows()).collect()
 }
 
 /// The server of that name: `epoll-level`, `nginx`.
@@ -64,12 +59,12 @@ pub struct Server {
     pub summary: &'static str,
     /// What a reader has to know to read its figures rightly; may be empty.
     pub note: &'static str,
-    /// Whether it can be started here, or why not.
-    pub available: Result<(), String>,
     /// Whether it is `knee httpd`, which counts what it does.
     pub is_ours: bool,
     /// How many connections a worker holds with so many descriptors.
     capacity: fn(usize) -> usize,
+    /// Whether it is here, or why not.
+    installed: fn(&Server) -> Result<(), String>,
     start: fn(&Server, &Setup) -> Result<Running, Failure>,
     /// Whether it can speak TLS here.
     tls: fn() -> Result<(), Unfit>,
@@ -195,9 +190,24 @@ impl Server {
         self.own.map(OwnServer::usual_tls)
     }
 
+    /// Whether it can be started and reached here.
+    ///
+    /// # Errors
+    /// With the reason, where it can't.
+    pub fn available(&self) -> Result<(), String> {
+        (self.installed)(self)?;
+        match self.own {
+            None => sys::loopback::check(false),
+            Some(OwnServer::Command { .. }) => {
+                sys::loopback::check(false).or_else(|_| sys::loopback::check(true))
+            }
+            Some(OwnServer::Url { .. }) => Ok(()),
+        }
+    }
+
     /// Starts it: when this returns, it accepts connections.
     pub fn start(&self, setup: &Setup) -> Result<Running, Failure> {
-        self.available.clone().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
+        self.available().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
         let own = setup.scratch.join(self.name);
         std::fs::create_dir_all(&own)
             .map_err(|error| Failure::call(format!("a directory for {}", self.label), error))?;

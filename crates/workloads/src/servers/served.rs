@@ -11,8 +11,8 @@ use crate::shared::directory;
 use crate::shared::quota::{self, QUOTA};
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, LimitCause, Probe, Scratch, Subject, SubjectInfo,
-    WorkloadInfo, descriptors_max, word_axis, word_parameters,
+    About, Cell, Check, Custom, Defaults, Failure, Fit, LimitCause, Probe, Scratch, Subject,
+    SubjectInfo, WorkloadInfo, descriptors_max, word_axis, word_parameters,
 };
 use load::Stream;
 use quantities::template;
@@ -165,7 +165,9 @@ fn subject(server: &Server) -> Subject {
     let [name, label, note, operation] =
         [server.name, server.label, server.note, operation].map(String::from);
     let info = SubjectInfo { name, label, note, operation, ..SubjectInfo::default() };
-    Subject { available: server.available.clone(), ..Subject::new(info, server.summary) }
+    let checked = server.clone();
+    let available = Check::new(move || checked.available());
+    Subject { available, ..Subject::new(info, server.summary) }
 }
 
 /// Whether this process and one worker of the server can hold so many connections between them.

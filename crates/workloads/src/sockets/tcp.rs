@@ -1,7 +1,9 @@
 //! TCP sockets over IPv4 and IPv6: as subjects, and as connections over loopback.
 
 use crate::shared::shortage;
-use engine::{Cell, Defaults, Failure, Parameter, Parking, Subject, SubjectInfo, Sweep, Values};
+use engine::{
+    Cell, Check, Defaults, Failure, Parameter, Parking, Subject, SubjectInfo, Sweep, Values,
+};
 use rustix::net::{getsockname, listen};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -71,7 +73,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
     let subject = |family: Family| {
         let label = family.label().into();
         let info = SubjectInfo { label, ..SubjectInfo::named(family.name()) };
-        let available = sys::loopback::check(family == Family::Ipv6);
+        let available = Check::new(move || sys::loopback::check(family == Family::Ipv6));
         Subject { available, ..Subject::new(info, summary(family)) }
     };
     Family::ALL.map(subject).into()

@@ -15,7 +15,7 @@ use super::parameters::{BY, THREADS, WORKERS_MAX, parallel};
 use crate::shared::crew::{By, Crew, Ending};
 use crate::shared::{c_library, cpus, directory};
 use engine::{
-    About, Cell, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Probe, Subject,
+    About, Cell, Check, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Probe, Subject,
     SubjectInfo, Usual, Workload, WorkloadInfo, pairs, strings,
 };
 use std::sync::LazyLock;
@@ -54,7 +54,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     },
     kind: Kind::Named,
     parameters: vec![THREADS, BY, cpus::ALL],
-    usual: Usual { rounds: 9, rounds_quick: 5, ..Usual::PLAIN },
+    usual: Usual { rounds: 9, ..Usual::PLAIN },
     ..About::plain()
 });
 
@@ -115,8 +115,8 @@ fn subject(operation: &'static Operation) -> Subject {
     let is_of_c = ["fork-exit", "malloc"].contains(&name);
     let note = if is_of_c { c_library::note() } else { String::new() };
     let info = SubjectInfo { group, shared, note, ..SubjectInfo::separate(name) };
-    let available = if over_loopback { sys::loopback::check(false) } else { Ok(()) };
-    Subject { available, ..Subject::new(info, &summary) }
+    let reachable = move || if over_loopback { sys::loopback::check(false) } else { Ok(()) };
+    Subject { available: Check::new(reachable), ..Subject::new(info, &summary) }
 }
 
 #[cfg(test)]

@@ -380,7 +380,10 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
     };
     let lines = left_out.into_iter().chain(next_to).chain(sight).chain(files).collect();
     let pointers = Pointers { all, lines };
-    let answer = above + &terminal::answer(run, conclusions, &style, &pointers);
+    let mut answer = above + &terminal::answer(run, conclusions, &style, &pointers);
+    if asked.timing {
+        answer.push_str(&terminal::timing(run, &style));
+    }
     if style.detail == Detail::Answer {
         return answer;
     }

@@ -217,13 +217,11 @@ fn conclude(
         [] if is_stopped => return Err(Trouble::interrupted("interrupted: nothing was measured")),
         [] => return Err(Trouble::failed("nothing was measured")),
         [only] => show::show(&Show {
-            fleet: FleetFlag::default(),
             words: vec![only.clone()],
             all: output.all,
-            profile: None,
-            like: None,
             json: output.json,
             record_file: output.record_file,
+            ..Show::default()
         }),
         _ => compare::compare(&Compare {
             fleet: FleetFlag::default(),

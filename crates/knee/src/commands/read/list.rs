@@ -320,7 +320,7 @@ fn mechanisms_json() -> Value {
             "summary": row.summary,
             "trigger": null,
             "limits": ["only of servers: knee httpd, connect, request, dead"],
-            "unavailable": row.unavailable,
+            "unavailable": http::available(row.name).err(),
         })
     });
     readiness::all().map(mechanism_json).chain(of_servers).collect()
@@ -357,7 +357,7 @@ fn workload_json(workload: &dyn Workload) -> Value {
                 "label": own.label,
                 "summary": subject.summary,
                 "operation": if own.operation.is_empty() { &info.operation } else { &own.operation },
-                "unavailable": subject.available.as_ref().err(),
+                "unavailable": subject.available.ask().err(),
             })
         })
         .collect();

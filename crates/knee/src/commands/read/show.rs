@@ -17,7 +17,7 @@ use report::layout::{Detail, Style};
 use report::terminal::{self, Chosen, Pointers};
 use std::path::Path;
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = MORE)]
 pub struct Show {
     /// Runs [default: last]: numbers, beginnings of ids, `last`, `last@HOST`, FILE.db or FILE.db:RUN; names of
@@ -27,6 +27,9 @@ pub struct Show {
     /// Show every table, not the headline metric's only
     #[arg(short, long)]
     pub all: bool,
+    /// Show where the time of a run went: which share of it timed operations
+    #[arg(long, conflicts_with_all = ["json", "profile", "like"])]
+    pub timing: bool,
     /// Show the profile: the functions of each subject and how they grow; with --all also the hottest
     /// instructions of those that grew, with a name those of that function
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
@@ -91,6 +94,9 @@ fn show_run(ask: &Show, name: &str, run: &Run) -> Result<(), Trouble> {
     let style = style(ask.all);
     if let Some(function) = &ask.profile {
         return print(&profile(run, &conclusions, &style, function)?);
+    }
+    if ask.timing {
+        return print(&terminal::timing(run, &style));
     }
     let tables = tables(run, &conclusions, &style);
     let all = if ask.all {

@@ -4,7 +4,7 @@ use super::companions::{self, Exercise};
 use super::huge_pages;
 use super::latency::on_huge_pages;
 use crate::shared::shortage;
-use engine::{Cell, Fact, Failure, Probe, Stopwatch, Subject, SubjectInfo};
+use engine::{Cell, Check, Fact, Failure, Probe, Stopwatch, Subject, SubjectInfo};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::hint::black_box;
@@ -42,7 +42,7 @@ pub(super) fn subjects() -> Vec<Subject> {
         let (group, headline) = ("Page faults".into(), FAULT.into());
         let info = SubjectInfo { group, headline, ..SubjectInfo::separate(name) };
         let is_huge = touched == Touched::Memory(Pages::Huge);
-        let available = if is_huge { huge_pages() } else { Ok(()) };
+        let available = if is_huge { Check::new(huge_pages) } else { Check::default() };
         Subject { available, ..Subject::new(info, summary) }
     };
     ROWS.iter().map(subject).collect()

@@ -4,7 +4,7 @@ use super::chain::{ChainOrder, LINE_BYTES};
 use super::companions::{self, Exercise};
 use super::huge_pages;
 use crate::shared::shortage;
-use engine::{Cell, Failure, MemoryAccess, Probe, Subject, SubjectInfo};
+use engine::{Cell, Check, Failure, MemoryAccess, Probe, Subject, SubjectInfo};
 use sys::memory::{Chain, Memory, Pages};
 
 /// The metric.
@@ -77,7 +77,8 @@ pub(super) fn subjects() -> Vec<Subject> {
     let subject = |row: &LatencyRow| {
         let (group, memory_access) = ("Latency".into(), Some(row.access()));
         let info = SubjectInfo { group, memory_access, ..SubjectInfo::separate(row.name) };
-        let available = if row.pages == Pages::Huge { huge_pages() } else { Ok(()) };
+        let is_huge = row.pages == Pages::Huge;
+        let available = if is_huge { Check::new(huge_pages) } else { Check::default() };
         Subject { available, ..Subject::new(info, row.summary) }
     };
     ROWS.iter().map(subject).collect()

@@ -14,10 +14,10 @@ pub(super) fn rows() -> Vec<Server> {
         label: "lighttpd",
         summary: "lighttpd with a plain configuration, if it is installed",
         note: "it holds half as many connections as it may have descriptors",
-        available: program("lighttpd").map(drop),
         is_ours: false,
         // It takes no more of them than half of its descriptors: another may be needed for a file.
         capacity: |descriptors| (descriptors / 2).saturating_sub(16),
+        installed: |_| program("lighttpd").map(drop),
         start,
         tls: has_tls,
         own: None,

@@ -8,18 +8,18 @@ use std::ffi::OsString;
 use std::io;
 
 pub(super) fn rows() -> Vec<Server> {
-    http::mechanisms().into_iter().map(over).collect()
+    http::mechanisms().iter().map(over).collect()
 }
 
-fn over(mechanism: http::Mechanism) -> Server {
+fn over(mechanism: &http::Mechanism) -> Server {
     Server {
         name: mechanism.name,
         label: mechanism.label,
         summary: mechanism.summary,
         note: "",
-        available: mechanism.unavailable.map_or(Ok(()), Err),
         is_ours: true,
         capacity: |descriptors| descriptors.saturating_sub(64),
+        installed: |server| http::available(server.name),
         start,
         tls: || Ok(()),
         own: None,

@@ -105,6 +105,9 @@ pub struct Run {
     /// Show every table, not the headline metric's only
     #[arg(short, long)]
     pub all: bool,
+    /// Show also where the time of the run went: which share of it timed operations
+    #[arg(long, conflicts_with_all = ["json", "like"])]
+    pub timing: bool,
     /// Print JSON instead of tables
     #[arg(short, long)]
     pub json: bool,
@@ -122,7 +125,8 @@ pub struct Run {
 
 /// The arguments that apply to a resumed run too. All others conflict with `--resume`, since its plan is
 /// in the record.
-pub const FOR_RESUMED: [&str; 6] = ["resume", "output", "all", "json", "location", "push"];
+pub const FOR_RESUMED: [&str; 7] =
+    ["resume", "output", "all", "timing", "json", "location", "push"];
 
 /// What `knee run --help` says below its flags.
 const MORE: &str = "\

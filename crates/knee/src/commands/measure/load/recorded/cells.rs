@@ -162,10 +162,12 @@ impl Cells {
     ) -> Cell {
         let mut metrics = metrics(&self.plan, interval);
         metrics.extend(whole.map(|(point, _)| whole_metrics(point)).into_iter().flatten());
+        let elapsed_ns = (interval.length_s * 1e9) as u64;
         Cell {
             key: self.next_key(ended, index),
             sequence: ended.len() as u64,
-            elapsed_ns: (interval.length_s * 1e9) as u64,
+            elapsed_ns,
+            timed_ns: Some(elapsed_ns),
             metrics,
             load: whole.map(|(point, ranks)| outcome(point, ranks)),
             ..Cell::default()

@@ -35,7 +35,7 @@ const WORDS: [&str; 12] = [
 
 #[test]
 fn killed_at_any_moment_several_knees_on_one_record_lose_no_finished_cell() {
-    let kills = std::env::var("KNEE_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
+    let kills = kills();
     let knee = Knee::new();
     let counts: Vec<Counts> = std::thread::scope(|scope| {
         let killers: Vec<_> = (0..KNEES)
@@ -64,6 +64,46 @@ fn killed_at_any_moment_several_knees_on_one_record_lose_no_finished_cell() {
     knee.assert_no_process_left();
     let strange = |file: &String| !file.starts_with("knee/knee.db") && !file.contains(".html");
     assert_eq!(knee.files().into_iter().filter(strange).collect::<Vec<_>>(), [] as [String; 0]);
+    assert_eq!(integrity(&knee), "ok");
+}
+
+fn kills() -> usize {
+    std::env::var("KNEE_KILLS").map_or(KILLS, |kills| kills.parse().unwrap())
+}
+
+/// Runs in turns can't go on: what they had reported is in the record.
+#[test]
+fn killed_at_any_moment_runs_in_turns_lose_no_finished_cell() {
+    let knee = Knee::new();
+    let mut random = fastrand::Rng::with_seed(9);
+    let (mut cells, mut before) = (0, 0);
+    for _ in 0..kills() / 6 {
+        let mut command = knee.command(&[&["ab", "env X=1", "--"], &WORDS[1..]].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).split(b'\n');
+        let is_failed = |line: &Vec<u8>| line.starts_with(b"failed: ");
+        let heard = lines.by_ref().map_while(Result::ok).take(random.usize(0..9));
+        let mut reported = heard.filter(is_failed).count();
+        std::thread::sleep(Duration::from_micros(random.u64(0..40_000)));
+        child.kill().unwrap();
+        // The last line may have been cut off.
+        let rest: Vec<Vec<u8>> = lines.map_while(Result::ok).collect();
+        reported += rest.iter().rev().skip(1).filter(|line| is_failed(line)).count();
+        child.wait().unwrap();
+        let Ok(archive) = SqliteArchive::open_read_only(knee.record()) else { continue };
+        let runs = archive.runs().unwrap();
+        assert!(runs.len() <= before + 2);
+        let last: Vec<Run> =
+            runs[before..].iter().map(|run| archive.load(run.number).unwrap()).collect();
+        before = runs.len();
+        last.iter().for_each(assert_sound);
+        let kept = last.iter().flat_map(|run| &run.cells);
+        let failed = kept.clone().filter(|cell| cell.outcome != Outcome::Measured).count();
+        assert!(failed >= reported, "{reported} cells were reported and {failed} are there");
+        cells += kept.count();
+    }
+    knee.assert_no_process_left();
+    assert!(cells > 0);
     assert_eq!(integrity(&knee), "ok");
 }
 

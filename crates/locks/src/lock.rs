@@ -51,10 +51,26 @@ pub struct Algorithm {
     pub waiting: Waiting,
     /// Whether it doesn't lock: a control that every check has to catch.
     pub control: bool,
+    /// Whether it is the C library's that the program is linked with.
+    pub of_c_library: bool,
     /// What a user has to know; may be empty.
     pub limits: &'static [&'static str],
     /// Whether it can be used here, or why not.
     pub available: fn() -> Result<(), Why>,
+}
+
+impl Algorithm {
+    /// What most locks have in common: each states only where it differs.
+    pub const PLAIN: Algorithm = Algorithm {
+        name: "",
+        summary: "",
+        order: Order::Any,
+        waiting: Waiting::Spins,
+        control: false,
+        of_c_library: false,
+        limits: &[],
+        available: || Ok(()),
+    };
 }
 
 /// Who gets a lock next.

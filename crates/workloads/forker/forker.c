@@ -200,10 +200,13 @@ static int by_pid(pid_t pid) {
            WTERMSIG(status) == SIGKILL;
 }
 
+/* P_PIDFD, which glibc has since 2.36. */
+#define BY_PIDFD ((idtype_t)3)
+
 static int by_pidfd(void) {
     siginfo_t info;
     return syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0 &&
-           waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) == 0 && info.si_code == CLD_KILLED &&
+           waitid(BY_PIDFD, (id_t)pidfd, &info, WEXITED) == 0 && info.si_code == CLD_KILLED &&
            info.si_status == SIGKILL;
 }
 

@@ -15,9 +15,8 @@ impl Seatless for Nap {
         summary: "spins for a while, then looks again after naps of 50 us",
         order: Order::Any,
         waiting: Waiting::SpinsThenBlocks,
-        control: false,
         limits: &["a release wakes no thread"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(setup: &Setup) -> Self {

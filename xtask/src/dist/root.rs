@@ -1,4 +1,5 @@
-//! What is handed out, tried in a root that has nothing else: no C library, no shell.
+//! What is handed out, tried in roots that have little else: an empty one, without a C library and a shell, and the
+//! smallest of each release of Debian, there also as a package and a wheel.
 
 use super::{Architecture, Tree};
 use crate::shell::{self, output};
@@ -7,70 +8,139 @@ use anyhow::Result;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// What a first user does, each with the exit codes that may come of it: a machine that disturbs is none of knee's.
 const STEPS: [(&[&str], &[i32]); 5] = [
     (&["--version"], &[0]),
     (&["doctor"], &[0, 5]),
     (&["run", "poll", "thread", "--quick", "--points", "10,100", "--rounds", "2"], &[0]),
-    // Its other parent is linked dynamically, for which there is no loader.
-    (
-        &["run", "fork", "--subjects", "static", "--quick", "--points", "10,100", "--rounds", "2"],
-        &[0],
-    ),
+    // That parent is unavailable where its C library, and a compiler for another, is missing.
+    (&["run", "fork", "--subjects", "dynamic,static", "--quick", "--points", "10,100"], &[0]),
     (&["analyse", "--csv", "/t.csv", "--x", "n", "--y", "us"], &[0]),
 ];
 
-/// The subjects of the third step under QEMU, whose user mode knows no `F_SETSIG`, io_uring and AIO.
-const UNDER_QEMU: [&str; 2] =
-    ["--subjects", "select,poll,ppoll,epoll-level,epoll-edge,epoll-oneshot,mio,polling,std"];
+/// The releases of Debian.
+const DEBIAN: [&str; 3] = ["bullseye", "bookworm", "trixie"];
 
-/// Unpacks the archive into an empty directory, and runs the program there; by QEMU where this machine is of another
-/// architecture.
+/// How their users install what is in `/packages`, and where the program is then.
+const INSTALLED: [(&str, &str); 2] = [
+    ("dpkg --install /packages/knee_*_$(dpkg --print-architecture).deb", "/usr/bin/knee"),
+    // Without an environment: one would be made by packages that the smallest root lacks.
+    (
+        "PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install --no-index /packages/knee-*$(uname -m).whl",
+        "/usr/local/bin/knee",
+    ),
+];
+
+/// Runs the program of the archive in each root, and what the packages install in those of Debian; by QEMU, and in the
+/// empty one alone, where this machine is of another architecture.
 pub fn try_out(tree: &Tree, architecture: Architecture, tally: &mut Tally) -> Result<()> {
     let name = tree.name(architecture);
     let archive = tree.out().join(format!("{name}.tar.gz"));
     if !archive.exists() {
         return Ok(());
     }
-    let step = format!("dist {}: an empty root", architecture.name());
+    let step = format!("dist {}: roots", architecture.name());
     let probe = interpreter(architecture).unwrap_or_else(|| "true".into());
-    if shell::output(unshared(architecture).args(["sh", "-c", &probe])).is_err() {
+    if output(unshared(architecture).args(["sh", "-c", &probe])).is_err() {
         tally.skip(&step, "no namespaces, or no table of interpreters in one, can be made here");
         return Ok(());
     }
-    let root = tempfile::tempdir()?;
-    for directory in ["proc", "dev", "tmp"] {
-        fs::create_dir(root.path().join(directory))?;
-    }
-    output(
-        Command::new("tar")
-            .arg("--extract")
-            .arg("--file")
-            .arg(&archive)
-            .arg("--directory")
-            .arg(root.path()),
-    )?;
-    fs::write(root.path().join("t.csv"), "n,us\n1,2\n10,20\n100,200\n1000,2000\n")?;
-    for (words, codes) in STEPS {
-        let mut words = words.to_vec();
-        if !architecture.is_own() && words.contains(&"poll") {
-            words.extend(UNDER_QEMU);
+    let releases = DEBIAN.iter().filter(|_| architecture.is_own()).map(|release| Some(*release));
+    for release in [None].into_iter().chain(releases) {
+        let root = tempfile::tempdir()?;
+        if let Err(why) = made(root.path(), release) {
+            tally.skip(&format!("{step}: {}", release.unwrap_or("empty")), &why);
+            continue;
         }
-        let came = shell::bounded(
-            &mut within(root.path(), architecture, &name, &words),
-            std::time::Duration::from_secs(300),
+        let mut tar = Command::new("tar");
+        output(
+            tar.arg("--extract").arg("--file").arg(&archive).arg("--directory").arg(root.path()),
         )?;
+        fs::write(root.path().join("t.csv"), "n,us\n1,2\n10,20\n100,200\n1000,2000\n")?;
+        let root =
+            Root { path: root.path(), architecture, what: release.unwrap_or("an empty root") };
+        root.steps(&format!("/{name}/knee"), tally)?;
+        if release.is_some() {
+            root.install(&tree.out(), tally)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a root, or says why it can't be made here.
+fn made(root: &Path, release: Option<&str>) -> Result<(), String> {
+    let Some(release) = release else {
+        let mut directories = ["proc", "dev", "tmp"].iter();
+        let make = |name: &&str| fs::create_dir(root.join(name));
+        return directories.try_for_each(make).map_err(|error| error.to_string());
+    };
+    if !shell::has("mmdebstrap") {
+        return Err("mmdebstrap is not installed (apt-get install mmdebstrap)".into());
+    }
+    let mut make = Command::new("mmdebstrap");
+    make.args(["--quiet", "--variant=minbase", "--include=python3-pip", release]).arg(root);
+    output(&mut make).map(drop).map_err(|error| error.to_string())
+}
+
+/// Where a program is tried.
+struct Root<'a> {
+    path: &'a Path,
+    architecture: Architecture,
+    what: &'static str,
+}
+
+impl Root<'_> {
+    /// Installs each package, and tries what it brings.
+    fn install(&self, packages: &Path, tally: &mut Tally) -> Result<()> {
+        let inside = self.path.join("packages");
+        fs::create_dir(&inside)?;
+        for file in fs::read_dir(packages)?.flatten() {
+            fs::copy(file.path(), inside.join(file.file_name()))?;
+        }
+        for (install, program) in INSTALLED {
+            self.holds(&["sh", "-c", install], &[0], tally)?;
+            self.steps(program, tally)?;
+        }
+        Ok(())
+    }
+
+    /// Does with the program what a first user does.
+    fn steps(&self, program: &str, tally: &mut Tally) -> Result<()> {
+        for (words, codes) in STEPS {
+            self.holds(&[&[program], words].concat(), codes, tally)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that a command ends with one of these codes, and that no cell fails.
+    fn holds(&self, words: &[&str], codes: &[i32], tally: &mut Tally) -> Result<()> {
+        let came = shell::bounded(&mut self.command(words), Duration::from_secs(300))?;
         let is_whole = !came.stderr.lines().any(|line| line.starts_with("failed: "));
         let holds = is_whole && came.status.code().is_some_and(|code| codes.contains(&code));
-        let what = format!("knee {} in an empty root", words.join(" "));
-        println!("{}: {what}: {}", architecture.name(), came.status);
+        let what = format!("{}: {}: {}", self.architecture.name(), self.what, words.join(" "));
+        println!("{what}: {}", came.status);
         if !holds {
             println!("{}{}", came.stdout, came.stderr);
         }
-        tally.check(&format!("dist {}: {what}", architecture.name()), holds);
+        tally.check(&format!("dist {what}"), holds);
+        Ok(())
     }
-    Ok(())
+
+    /// A command in it, with the kernel's own file systems.
+    fn command(&self, words: &[&str]) -> Command {
+        let mount = "mount -t proc proc \"$1/proc\" && mount --rbind /dev \"$1/dev\"";
+        let enter = "cd / && root=$1 && shift && exec chroot \"$root\" \"$@\"";
+        let script = match interpreter(self.architecture) {
+            Some(register) => format!("{register} && {mount} && {enter}"),
+            None => format!("{mount} && {enter}"),
+        };
+        let mut command = unshared(self.architecture);
+        command.args(["sh", "-c", &script, "sh"]).arg(self.path).args(words);
+        command.env("KNEE_RECORD", "/tmp/knee.db").env("HOME", "/tmp");
+        command
+    }
 }
 
 /// What runs a command in namespaces of its own. Programs of another architecture need a user namespace: its table of
@@ -81,21 +151,6 @@ fn unshared(architecture: Architecture) -> Command {
         command.args(["--user", "--map-root-user"]);
     }
     command.args(["--mount", "--pid", "--fork"]);
-    command
-}
-
-/// The program in an empty root, with the kernel's own file systems.
-fn within(root: &Path, architecture: Architecture, name: &str, words: &[&str]) -> Command {
-    let mount = "mount -t proc proc \"$1/proc\" && mount --rbind /dev \"$1/dev\"";
-    let enter = "cd / && root=$1 && shift && exec chroot \"$root\" \"$@\"";
-    let script = match interpreter(architecture) {
-        Some(register) => format!("{register} && {mount} && {enter}"),
-        None => format!("{mount} && {enter}"),
-    };
-    let mut command = unshared(architecture);
-    command.args(["sh", "-c", &script, "sh"]);
-    command.arg(root).arg(format!("/{name}/knee")).args(words);
-    command.env("KNEE_RECORD", "/tmp/knee.db").env("HOME", "/tmp");
     command
 }
 

@@ -76,9 +76,7 @@ impl Seatless for Toy {
         summary: "a toy",
         order: Order::Any,
         waiting: Waiting::Spins,
-        control: false,
-        limits: &[],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(setup: &Setup) -> Toy {

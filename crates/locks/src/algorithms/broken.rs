@@ -22,7 +22,7 @@ impl Seatless for Broken {
         waiting: Waiting::Spins,
         control: true,
         limits: &["does not exclude anybody"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(_: &Setup) -> Broken {

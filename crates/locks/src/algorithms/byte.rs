@@ -18,9 +18,8 @@ impl Seatless for Byte {
         summary: "test-and-set on a byte, as Linux had it up to 2.6.24",
         order: Order::Any,
         waiting: Waiting::Spins,
-        control: false,
         limits: &["unfair: a thread may wait while others pass it any number of times"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(_: &Setup) -> Byte {

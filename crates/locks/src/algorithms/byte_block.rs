@@ -25,9 +25,8 @@ impl Seatless for ByteBlock {
         summary: "spins on a byte for a while, then sleeps: the Xen lock of 2008",
         order: Order::Any,
         waiting: Waiting::SpinsThenBlocks,
-        control: false,
         limits: &["unfair: who is awake comes before who is asleep"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(setup: &Setup) -> ByteBlock {

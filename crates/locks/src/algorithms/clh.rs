@@ -24,9 +24,8 @@ impl Lock for Clh {
         summary: "a queue in which each thread spins on the one before it",
         order: Order::Fifo,
         waiting: Waiting::Spins,
-        control: false,
         limits: &["stands still while the next in line does not run"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     type Seat = Place;

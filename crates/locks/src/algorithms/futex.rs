@@ -22,9 +22,8 @@ impl Seatless for Futex {
         summary: "sleeps at once: the third mutex of \"Futexes are tricky\"",
         order: Order::Any,
         waiting: Waiting::Blocks,
-        control: false,
         limits: &["unfair: who is awake comes before who is asleep"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(_: &Setup) -> Futex {

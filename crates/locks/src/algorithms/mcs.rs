@@ -33,9 +33,8 @@ impl Lock for Mcs {
         summary: "a queue in which each thread spins on its own cache line",
         order: Order::Fifo,
         waiting: Waiting::Spins,
-        control: false,
         limits: &["stands still while the next in line does not run"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     type Seat = Place;

@@ -16,9 +16,8 @@ impl Lock for ParkingLot {
         summary: "the mutex of the crate of that name",
         order: Order::Any,
         waiting: Waiting::Blocks,
-        control: false,
         limits: &["fair now and then only"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     type Seat = ();

@@ -14,9 +14,9 @@ impl Lock for PthreadMutex {
         summary: "the C library's mutex",
         order: Order::Any,
         waiting: Waiting::Blocks,
-        control: false,
+        of_c_library: true,
         limits: &["unfair: who is awake comes before who is asleep"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     type Seat = ();

@@ -15,9 +15,9 @@ impl Lock for PthreadSpin {
         summary: "the C library's spinlock",
         order: Order::Any,
         waiting: Waiting::Spins,
-        control: false,
+        of_c_library: true,
         limits: &["unfair: a thread may wait while others pass it any number of times"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     type Seat = ();

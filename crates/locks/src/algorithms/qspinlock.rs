@@ -46,9 +46,8 @@ impl Lock for Qspinlock {
         summary: "holder, next and queue in one word, as Linux has it since 4.2",
         order: Order::Fifo,
         waiting: Waiting::Spins,
-        control: false,
         limits: &["stands still while the next in line does not run", "at most 65,535 seats"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     type Seat = Place;

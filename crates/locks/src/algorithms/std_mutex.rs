@@ -16,9 +16,8 @@ impl Lock for StdMutex {
         summary: "the mutex of Rust's standard library",
         order: Order::Any,
         waiting: Waiting::Blocks,
-        control: false,
         limits: &["unfair: who is awake comes before who is asleep"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     type Seat = ();

@@ -22,9 +22,8 @@ impl Seatless for Ticket {
         summary: "numbers are drawn and called, as Linux had it from 2.6.25 on",
         order: Order::Fifo,
         waiting: Waiting::Spins,
-        control: false,
         limits: &["stands still while the next in line does not run"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(_: &Setup) -> Ticket {

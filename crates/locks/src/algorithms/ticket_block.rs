@@ -28,9 +28,8 @@ impl Seatless for TicketBlock {
         summary: "spins on its ticket for a while, then sleeps until it is called",
         order: Order::Fifo,
         waiting: Waiting::SpinsThenBlocks,
-        control: false,
         limits: &["each hand-over to a sleeper waits until it runs"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(setup: &Setup) -> TicketBlock {

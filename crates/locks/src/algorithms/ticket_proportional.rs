@@ -27,9 +27,8 @@ impl Seatless for TicketProportional {
         summary: "a ticket lock that looks the more rarely the longer the line",
         order: Order::Fifo,
         waiting: Waiting::Spins,
-        control: false,
         limits: &["stands still while the next in line does not run"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(_: &Setup) -> TicketProportional {

@@ -23,9 +23,8 @@ impl Seatless for Ttas {
         summary: "test-and-test-and-set with bounded exponential backoff",
         order: Order::Any,
         waiting: Waiting::Spins,
-        control: false,
         limits: &["unfair: who has waited long looks rarely"],
-        available: || Ok(()),
+        ..Algorithm::PLAIN
     };
 
     fn made_for(_: &Setup) -> Ttas {

@@ -215,8 +215,7 @@ pub fn algorithms() -> impl Iterator<Item = &'static Algorithm> {
 
 fn subject(algorithm: &'static Algorithm) -> Subject {
     let control = algorithm.control;
-    let is_of_c = algorithm.name.starts_with("pthread-");
-    let note = if is_of_c { c_library::note() } else { String::new() };
+    let note = algorithm.of_c_library.then(c_library::note).unwrap_or_default();
     let info = SubjectInfo { control, note, ..SubjectInfo::named(algorithm.name) };
     let available = Check::new(|| (algorithm.available)().map_err(|why| why.0.to_owned()));
     Subject { available, ..Subject::new(info, algorithm.summary) }

@@ -1,10 +1,12 @@
 //! Programs of ours that are embedded in this one, and run from memory.
 
 use super::c_library;
+use super::runner::is_installed;
 use engine::Scratch;
 use flate2::read::DeflateDecoder;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -46,20 +48,20 @@ impl Native {
         hold(self.name, &self.compiled(COMPILER)?, inherited)
     }
 
-    /// Whether it runs here, or a compiler may make one that does. Every command asks: it is tried only on machines whose C
-    /// library is another than that it was linked with.
+    /// Whether it runs here, or a compiler may make one that does. Every command asks: it is tried only where knee itself
+    /// runs with another C library than it.
     pub fn available(&self) -> Result<(), String> {
         // All of them are linked alike.
         static TRIED: OnceLock<Result<(), String>> = OnceLock::new();
-        if cfg!(target_env = "gnu") && c_library::name() == "glibc" {
-            return Ok(());
-        }
-        TRIED.get_or_init(|| self.tried().map_err(|error| error.to_string())).clone()
+        let is_static = cfg!(target_feature = "crt-static");
+        let tried = || if is_static { self.tried(COMPILER) } else { Ok(()) };
+        TRIED.get_or_init(|| tried().map_err(|error| error.to_string())).clone()
     }
 
-    fn tried(&self) -> io::Result<()> {
+    fn tried(&self, compiler: &str) -> io::Result<()> {
         let embedded = in_memory(self.name, self.packed, Inherited::No)?;
-        if starts(&embedded) { Ok(()) } else { has_compiler(COMPILER) }
+        let may_run = starts(&embedded) || is_installed(compiler);
+        if may_run { Ok(()) } else { Err(refused(compiler, "is not installed")) }
     }
 
     /// Asserts that its sources are all that its compilation needs.
@@ -96,12 +98,6 @@ impl Native {
     }
 }
 
-fn has_compiler(compiler: &str) -> io::Result<()> {
-    let ran = Command::new(compiler).arg("--version").stdin(Stdio::null()).output();
-    let ran = ran.map_err(|error| refused(compiler, &error.to_string()))?;
-    if ran.status.success() { Ok(()) } else { Err(refused(compiler, &ran.status.to_string())) }
-}
-
 fn refused(compiler: &str, why: &str) -> io::Error {
     io::Error::other(format!(
         "this machine's C library ({}) can't run the program that knee has, and no other could be made: {compiler} \
@@ -125,6 +121,10 @@ pub(crate) fn in_memory(name: &str, packed: &[u8], inherited: Inherited) -> io::
 }
 
 fn hold(name: &str, program: &[u8], inherited: Inherited) -> io::Result<File> {
+    // The kernel would end this process by a signal.
+    if getrlimit(Resource::Fsize).current.is_some_and(|max| max < program.len() as u64) {
+        return Err(Errno::FBIG.into());
+    }
     let flags = match inherited {
         Inherited::No => MemfdFlags::CLOEXEC,
         Inherited::Yes => MemfdFlags::empty(),
@@ -152,17 +152,16 @@ mod tests {
     #[test]
     fn what_does_not_start_here_is_compiled_here() {
         assert!(!starts(&in_memory("hello", HELLO.packed, Inherited::No).unwrap()));
+        HELLO.tried(COMPILER).unwrap();
         let program = HELLO.in_memory(Inherited::No).unwrap();
-        HELLO.tried().unwrap();
         assert!(starts(&program) && program.metadata().unwrap().len() > 1_000);
     }
 
     #[test]
     fn without_a_compiler_the_remedy_is_named() {
-        let why = HELLO.compiled("no-such-compiler").unwrap_err().to_string();
-        assert_eq!(why, has_compiler("no-such-compiler").unwrap_err().to_string());
+        let why = HELLO.tried("no-such-compiler").unwrap_err().to_string();
         assert!(
-            why.contains("no-such-compiler No such file") && why.contains("→ install gcc"),
+            why.contains("no-such-compiler is not installed") && why.contains("→ install gcc"),
             "{why}"
         );
         let wrong = Native { sources: &[("x.c", "int main(void) { return nothing; }")], ..HELLO };

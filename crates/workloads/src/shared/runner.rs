@@ -18,3 +18,9 @@ pub(crate) fn start(probe: &Probe) -> Result<Runner, Failure> {
 pub(crate) fn ending(end: RunEnd) -> Option<String> {
     (end != RunEnd::Exited(0)).then(|| end.to_string())
 }
+
+/// Whether there is a program of that name.
+pub(crate) fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}

@@ -29,6 +29,8 @@ pub(crate) struct Operation {
     pub(crate) summary: &'static str,
     /// The lock or structure of the kernel that those who do it at once meet at; empty where there is none.
     pub(crate) contends: &'static str,
+    /// Whether what is repeated is the C library's more than the kernel's.
+    pub(crate) of_c_library: bool,
     /// Whether it connects over loopback of IPv4.
     pub(crate) over_loopback: bool,
     /// What threads of a process share, and processes don't, that the operation changes; empty where there is nothing.
@@ -47,6 +49,7 @@ impl Operation {
         group: "",
         summary: "",
         contends: "",
+        of_c_library: false,
         over_loopback: false,
         shared_by_threads: "",
         prepare: |_| Err(Failure::new("an operation without work")),

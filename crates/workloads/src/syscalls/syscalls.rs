@@ -112,8 +112,7 @@ fn subject(operation: &'static Operation) -> Subject {
         _ => format!("{summary}; all meet at {contends}"),
     };
     let (group, shared) = (group.into(), shared.into());
-    let is_of_c = ["fork-exit", "malloc"].contains(&name);
-    let note = if is_of_c { c_library::note() } else { String::new() };
+    let note = operation.of_c_library.then(c_library::note).unwrap_or_default();
     let info = SubjectInfo { group, shared, note, ..SubjectInfo::separate(name) };
     let reachable = move || if over_loopback { sys::loopback::check(false) } else { Ok(()) };
     Subject { available: Check::new(reachable), ..Subject::new(info, &summary) }

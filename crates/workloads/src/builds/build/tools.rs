@@ -1,19 +1,19 @@
 //! The programs that a generated tree is built with: whether they are there, and which they are.
 
-use std::path::Path;
+use crate::shared::runner::is_installed;
 use std::process::Command;
 
 /// What a generated tree needs that is not here, with what installs it; `make CC=…` needs no cc.
 pub(super) fn missing(command: &str) -> Option<String> {
-    missing_of(command, is_there)
+    missing_of(command, is_installed)
 }
 
-fn missing_of(command: &str, is_there: impl Fn(&str) -> bool) -> Option<String> {
+fn missing_of(command: &str, is_installed: impl Fn(&str) -> bool) -> Option<String> {
     let first = command.split_whitespace().next().unwrap_or_default();
     let needed = [(first == "make", "make", "make"), (!command.contains("CC="), "cc", "gcc")];
     let missing: Vec<(&str, &str)> = needed
         .into_iter()
-        .filter(|(needed, program, _)| *needed && !is_there(program))
+        .filter(|(needed, program, _)| *needed && !is_installed(program))
         .map(|(_, program, package)| (program, package))
         .collect();
     let programs: Vec<&str> = missing.iter().map(|(program, _)| *program).collect();
@@ -25,15 +25,6 @@ fn missing_of(command: &str, is_there: impl Fn(&str) -> bool) -> Option<String> 
             programs.join(" and ")
         )
     })
-}
-
-fn is_there(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| is_file(&directory.join(program)))
-}
-
-fn is_file(path: &Path) -> bool {
-    path.is_file()
 }
 
 /// The first line of what a program says of its version.

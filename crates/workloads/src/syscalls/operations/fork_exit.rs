@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Processes",
     summary: "fork of a child that ends at once, and wait for it",
     contends: "the lock of the address space (mmap_lock), the C library's locks, the list of processes and the numbers of processes",
+    of_c_library: true,
     prepare: |_| {
         Ok(Box::new(|seat| {
             seat.repeat(|check| check.that(fork_exit().is_ok(), "a child did not end well"))

@@ -11,6 +11,7 @@ pub(crate) const OPERATION: Operation = Operation {
     name: "malloc",
     group: "Memory",
     summary: "malloc and free of 1 KiB in the C library",
+    of_c_library: true,
     prepare: |_| {
         Ok(Box::new(|seat| {
             // No other worker's.

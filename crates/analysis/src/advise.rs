@@ -6,11 +6,9 @@
 
 mod gain;
 mod range;
-mod wakeups;
 
-pub use gain::{Gain, GainVerdict};
+pub use gain::{Gain, GainVerdict, IdleWakeups, Wakeups};
 pub use range::{only_grounds, subjects_in_range};
-pub use wakeups::{IdleWakeups, Wakeups};
 
 use crate::stats::NORMAL_95;
 use crate::stats::student::two_sided_quantile;
@@ -19,6 +17,7 @@ use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Tabl
 use model::Parameters;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A number of watched descriptors, and the number of active ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -52,8 +51,7 @@ pub struct Advice {
     pub ranking: Vec<Ranked>,
     /// Requested subjects without a figure at the spot.
     pub absent: Vec<String>,
-    /// Whether the first is clearly cheaper than every other subject, by several standard errors. If not,
-    /// it is too close to call.
+    /// Whether the first is clearly cheaper than every other subject; else it is too close to call.
     pub clear: bool,
     /// The smallest number of rounds behind a figure of it.
     pub rounds: u32,
@@ -95,10 +93,7 @@ pub struct Nearest {
 pub fn grounds(analysis: &Analysis) -> Vec<Ground<'_>> {
     let mut grounds: Vec<Ground> = Vec::new();
     for table in analysis.tables.iter().filter(|table| table.headline) {
-        let Some(shares) = &table.shares else { continue };
-        let mut parameters = table.parameters.clone();
-        parameters.remove(&shares.part);
-        parameters.remove(&shares.whole);
+        let Some(parameters) = table.further_parameters() else { continue };
         let same = |ground: &&mut Ground| {
             ground.workload == table.workload && ground.parameters == parameters
         };
@@ -112,8 +107,7 @@ pub fn grounds(analysis: &Analysis) -> Vec<Ground<'_>> {
 }
 
 impl Ground<'_> {
-    /// Advice for `spot` about `subjects`, or all if that is empty; `None` outside of the measured range of
-    /// each of them.
+    /// Advice for `spot` about `subjects`, or all if that is empty; `None` outside of their measured ranges.
     pub fn advise(&self, spot: Spot, subjects: &[String]) -> Option<Advice> {
         let mut ranking = Vec::new();
         let mut between = (u64::MAX, 0);
@@ -127,8 +121,15 @@ impl Ground<'_> {
         }
         ranking.sort_by(|a, b| a.0.log_ns.total_cmp(&b.0.log_ns));
         let first = ranking.first()?.0;
-        let margin = ranking.get(1).map(|second| first.lead_over(&second.0));
+        let estimate = |(log, error)| Estimate::around(log, NORMAL_95 * error).map(f64::exp);
         let named = |name: &&String| ranking.iter().any(|(_, subject, _)| subject == *name);
+        let ranked = |(cost, subject, label): &(Cost, String, String)| Ranked {
+            subject: subject.clone(),
+            label: label.clone(),
+            cost_ns: estimate((cost.log_ns, cost.error)),
+            times: (cost.log_ns - first.log_ns).exp(),
+            clearly_behind: first.is_clearly_below(cost),
+        };
         Some(Advice {
             spot,
             workload: self.workload.to_owned(),
@@ -136,19 +137,10 @@ impl Ground<'_> {
             absent: subjects.iter().filter(|name| !named(name)).cloned().collect(),
             clear: ranking[1..].iter().all(|(rival, ..)| first.is_clearly_below(rival)),
             rounds: ranking.iter().map(|(cost, ..)| cost.rounds).min().unwrap_or(0),
-            margin,
+            margin: ranking.get(1).map(|(second, ..)| estimate(first.lead_over(second))),
             between,
             nearest: self.nearest(spot, subjects, &ranking[0].1),
-            ranking: ranking
-                .into_iter()
-                .map(|(cost, subject, label)| Ranked {
-                    subject,
-                    label,
-                    cost_ns: cost.estimate(),
-                    times: (cost.log_ns - first.log_ns).exp(),
-                    clearly_behind: first.is_clearly_below(&cost),
-                })
-                .collect(),
+            ranking: ranking.iter().map(ranked).collect(),
         })
     }
 
@@ -156,8 +148,7 @@ impl Ground<'_> {
     fn subjects(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
         for row in self.tables.iter().flat_map(|table| &table.rows) {
-            let has_figures = row.cells.iter().any(Option::is_some);
-            if has_figures && !all.iter().any(|(subject, _)| *subject == row.subject) {
+            if row.has_figures() && !all.iter().any(|(subject, _)| *subject == row.subject) {
                 all.push((row.subject.clone(), row.label.clone()));
             }
         }
@@ -166,36 +157,24 @@ impl Ground<'_> {
 
     /// The cost of `subject` at `spot`, if that is within its measured range.
     fn cost(&self, subject: &str, spot: Spot) -> Option<Cost> {
-        let figures = self.figures(subject);
-        let mut totals: Vec<u64> = figures.iter().map(|figure| figure.total).collect();
-        totals.sort_unstable();
-        totals.dedup();
-        let at = |total: u64| {
-            let curve: Vec<(f64, Cost)> = figures
-                .iter()
-                .filter(|figure| figure.total == total)
-                .map(|figure| (figure.share, figure.cost))
-                .collect();
-            interpolated(&curve, spot.active / spot.total).map(|cost| (total as f64, cost))
+        let mut by_total: BTreeMap<u64, Vec<(f64, Cost)>> = BTreeMap::new();
+        for table in &self.tables {
+            let Some(row) = table.row(subject) else { continue };
+            for (column, cell) in row.cells.iter().enumerate() {
+                let figure = cell.as_ref().and_then(|cell| cost_figure(table, column, cell));
+                if let Some((total, share, cost)) = figure {
+                    by_total.entry(total).or_default().push((share, cost));
+                }
+            }
+        }
+        let at = |(total, curve): (u64, Vec<(f64, Cost)>)| {
+            Some((total as f64, interpolated(&curve, spot.active / spot.total)?))
         };
-        let curves: Vec<(f64, Cost)> = totals.into_iter().filter_map(at).collect();
+        let curves: Vec<(f64, Cost)> = by_total.into_iter().filter_map(at).collect();
         interpolated(&curves, spot.total)
     }
 
-    /// All figures of `subject`.
-    fn figures(&self, subject: &str) -> Vec<CostFigure> {
-        let mut figures = Vec::new();
-        for table in &self.tables {
-            let Some(row) = table.rows.iter().find(|row| row.subject == subject) else { continue };
-            for (column, cell) in row.cells.iter().enumerate() {
-                figures.extend(cell.as_ref().and_then(|cell| cost_figure(table, column, cell)));
-            }
-        }
-        figures
-    }
-
-    /// The crossover nearest to the spot among those at the nearest total; a crossover of the `cheapest`
-    /// if there is one.
+    /// The crossover nearest to the spot at the nearest total; one of the `cheapest` if there is any.
     fn nearest(&self, spot: Spot, subjects: &[String], cheapest: &str) -> Option<Nearest> {
         let crossovers = |only: Option<&str>| -> Vec<Nearest> {
             self.tables.iter().flat_map(|table| crossovers(table, subjects, only)).collect()
@@ -213,40 +192,26 @@ impl Ground<'_> {
     }
 }
 
-/// One measured cost.
-struct CostFigure {
-    total: u64,
-    share: f64,
-    cost: Cost,
-}
-
 /// A cost on a logarithmic scale, with its standard error, and the totals that it comes from.
 #[derive(Clone, Copy)]
 struct Cost {
     log_ns: f64,
     error: f64,
-    /// See [`errors_asked`].
+    /// The lead, in standard errors, that Student's t asks of the cheapest: two rounds do not predict the next two.
     errors_asked: f64,
     rounds: u32,
     between: (u64, u64),
 }
 
 impl Cost {
-    fn estimate(&self) -> Estimate {
-        let end = |sign: f64| (self.log_ns + sign * NORMAL_95 * self.error).exp();
-        Estimate { value: self.log_ns.exp(), low: end(-1.0), high: end(1.0) }
-    }
-
-    /// How many times cheaper this is than `rival`.
-    fn lead_over(&self, rival: &Cost) -> Estimate {
-        let (lead, error) = (rival.log_ns - self.log_ns, self.error.hypot(rival.error));
-        let end = |sign: f64| (lead + sign * NORMAL_95 * error).exp();
-        Estimate { value: lead.exp(), low: end(-1.0), high: end(1.0) }
+    /// How many times cheaper this is than `rival`, as a logarithm, with its standard error.
+    fn lead_over(&self, rival: &Cost) -> (f64, f64) {
+        (rival.log_ns - self.log_ns, self.error.hypot(rival.error))
     }
 
     /// Whether this is cheaper than `rival` by several standard errors.
     fn is_clearly_below(&self, rival: &Cost) -> bool {
-        let (lead, error) = (rival.log_ns - self.log_ns, self.error.hypot(rival.error));
+        let (lead, error) = self.lead_over(rival);
         let required = self.errors_asked.max(rival.errors_asked);
         lead >= LEAD_MIN.ln() && lead > required * error
     }
@@ -263,8 +228,8 @@ impl Cost {
     }
 }
 
-/// The cost of one cell of a table; `None` where the figure or the ratio is not above zero.
-fn cost_figure(table: &Table, column: usize, cell: &PointSummary) -> Option<CostFigure> {
+/// The total, the ratio and the cost of one cell of a table; `None` where the figure or the ratio is not above zero.
+fn cost_figure(table: &Table, column: usize, cell: &PointSummary) -> Option<(u64, f64, Cost)> {
     let shares = table.shares.as_ref()?;
     let (share, point) = (*shares.values.get(column)?, *table.points.get(column)?);
     let total = table.whole_at(point)?;
@@ -280,21 +245,15 @@ fn cost_figure(table: &Table, column: usize, cell: &PointSummary) -> Option<Cost
         1e9 / value
     };
     let error = (high / low).ln() / (2.0 * NORMAL_95);
-    let (rounds, errors_asked) = (cell.rounds, errors_asked(cell.rounds, cell.samples));
-    let cost = Cost { log_ns: cost_ns.ln(), error, errors_asked, rounds, between: (total, total) };
-    Some(CostFigure { total, share, cost })
-}
-
-/// The lead that is required of the cheapest, in standard errors: by Student's t, since the spread of two rounds does not predict
-/// the next two. Of a single round samples count.
-fn errors_asked(rounds: u32, samples: u64) -> f64 {
-    let figures = if rounds < 2 { samples } else { rounds.into() };
+    // Of a single round samples count.
+    let figures = if cell.rounds < 2 { cell.samples } else { cell.rounds.into() };
     let freedom = 2 * (figures.max(2) as usize - 1);
-    two_sided_quantile(CHANCE_MAX, freedom).max(CLEAR_ERRORS)
+    let errors_asked = two_sided_quantile(CHANCE_MAX, freedom).max(CLEAR_ERRORS);
+    let (log_ns, rounds, between) = (cost_ns.ln(), cell.rounds, (total, total));
+    Some((total, share, Cost { log_ns, error, errors_asked, rounds, between }))
 }
 
-/// The value of a curve at `x`, by a straight line on logarithmic scales between the neighbours; `None`
-/// outside of it.
+/// The value of a curve at `x`, on a straight line of logarithms between the neighbours; `None` outside of it.
 fn interpolated(curve: &[(f64, Cost)], x: f64) -> Option<Cost> {
     let same = |a: f64| (a / x).ln().abs() <= LEAD_MIN.ln();
     if let Some((_, cost)) = curve.iter().find(|(at, _)| same(*at)) {
@@ -309,36 +268,24 @@ fn interpolated(curve: &[(f64, Cost)], x: f64) -> Option<Cost> {
 /// The crossovers of one table between `subjects` (all if empty), with `only` if that is given.
 fn crossovers(table: &Table, subjects: &[String], only: Option<&str>) -> Vec<Nearest> {
     let wanted = |subject: &String| subjects.is_empty() || subjects.contains(subject);
+    let label = |subject: &String| table.row(subject).map_or(subject, |row| &row.label).clone();
+    let nearest = |crossover: &Crossover| {
+        let (overtakes, overtaken) = (label(&crossover.overtakes), label(&crossover.overtaken));
+        let total = table.whole_at(crossover.at.value.round().max(1.0) as u64)?;
+        let (share, crossover) =
+            (crossover.share?, Crossover { overtakes, overtaken, ..crossover.clone() });
+        Some(Nearest { crossover, share, total })
+    };
     let mut all = Vec::new();
     for comparison in &table.comparisons {
         let ComparisonOutcome::Crosses { crossovers } = &comparison.outcome else { continue };
         let pair = [&comparison.first, &comparison.second];
         let takes_part = only.is_none_or(|name| pair.iter().any(|subject| *subject == name));
-        if !takes_part || !pair.into_iter().all(wanted) {
-            continue;
-        }
-        for crossover in crossovers {
-            let at = crossover.at.value.round().max(1.0) as u64;
-            let (Some(share), Some(total)) = (crossover.share, table.whole_at(at)) else {
-                continue;
-            };
-            all.push(Nearest { crossover: labelled(table, crossover), share, total });
+        if takes_part && pair.into_iter().all(wanted) {
+            all.extend(crossovers.iter().filter_map(nearest));
         }
     }
     all
-}
-
-/// The crossover with labels for subjects.
-fn labelled(table: &Table, crossover: &Crossover) -> Crossover {
-    let label = |subject: &String| {
-        let row = table.rows.iter().find(|row| row.subject == *subject);
-        row.map_or_else(|| subject.clone(), |row| row.label.clone())
-    };
-    Crossover {
-        overtakes: label(&crossover.overtakes),
-        overtaken: label(&crossover.overtaken),
-        ..crossover.clone()
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which system calls an operation makes more, or fewer, of: at two points of a run, or in two runs.
 
-use crate::stats::quantiles::median_of;
+use crate::stats::quantiles::median;
 use crate::thresholds::NAMED_SHARE_MIN;
 use model::command_facts::{CALLS_OF, SYSTEM_CALLS};
 use model::{Parameters, Run};
@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// More calls than this are not named.
 const NAMED_MAX: usize = 3;
 
 /// How the system calls of an operation differ.
@@ -62,7 +61,8 @@ impl Counted<'_> {
             .collect();
         calls.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
         calls.truncate(NAMED_MAX);
-        let unit = self.unit(sides[0].0)?;
+        let metrics = &sides[0].0.plan.workload(self.workload)?.metrics;
+        let unit = metrics.iter().find(|metric| metric.name == SYSTEM_CALLS)?.unit.clone();
         ((after - before).abs() > 0.0).then_some(CallsChange { unit, before, after, calls })
     }
 
@@ -75,22 +75,12 @@ impl Counted<'_> {
                 == (self.workload, self.parameters, self.subject, point)
         });
         for metric in cells.flat_map(|cell| &cell.metrics) {
-            let name = if metric.name == SYSTEM_CALLS {
-                Some("")
-            } else {
-                metric.name.strip_prefix(CALLS_OF)
-            };
-            if let Some(name) = name {
+            let all = (metric.name == SYSTEM_CALLS).then_some("");
+            if let Some(name) = all.or_else(|| metric.name.strip_prefix(CALLS_OF)) {
                 samples.entry(name).or_default().extend(&metric.samples);
             }
         }
         let medians = samples.into_iter();
-        medians.filter_map(|(name, mut all)| Some((name, median_of(&mut all)?))).collect()
-    }
-
-    fn unit(&self, run: &Run) -> Option<String> {
-        let workload = run.plan.workloads.iter().find(|workload| workload.name == self.workload)?;
-        let calls = workload.metrics.iter().find(|metric| metric.name == SYSTEM_CALLS)?;
-        Some(calls.unit.clone())
+        medians.filter_map(|(name, all)| Some((name, median(all)?))).collect()
     }
 }

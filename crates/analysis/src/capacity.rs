@@ -1,18 +1,20 @@
-//! The rate that a server bears: the highest at which a share of its requests misses a goal that is no larger than allowed.
+//! The rate that a server bears: the highest at which a share of its requests misses a goal that is no larger than
+//! allowed.
 //!
-//! A [`Search`] asks for loads of one rate each. First it doubles, quarters and halves the distance until it has a rate at
-//! which the goal holds and one at which it does not. Then it stays near the rate between: the logit of the share that misses
-//! is a straight line over the rate there, fitted by iterated least squares, and tried in turns below and above. Requests of
-//! one load wait for each other, so that their misses are fewer than their number says: the error comes from how far the
-//! loads scatter about the line.
+//! A [`Search`] asks for loads of one rate each. First it doubles, quarters and halves the distance until it has a rate
+//! at which the goal holds and one at which it does not. Then it stays near the rate between: the logit of the share
+//! that misses is a straight line over the rate there, fitted by iterated least squares, and tried in turns below and
+//! above. Requests of one load wait for each other, so that their misses are fewer than their number says: the error
+//! comes from how far the loads scatter about the line.
 
 use crate::Estimate;
 use crate::stats::student::quantile_95;
 use crate::thresholds::MARGIN;
+use std::ops::Range;
 
 /// Loads near the rate before it may be known well enough.
 const TRIALS_MIN: usize = 12;
-/// Half the width of the CI, as a share, that is well enough: two searches are to agree within the margin of a comparison.
+/// Half the width of the CI, as a share, that is well enough: two searches agree within the margin of a comparison.
 const HALF_WIDTH: f64 = MARGIN / 2.0;
 /// The rates between which there is one that is borne, before the search goes near it.
 const BRACKET: f64 = 1.2;
@@ -20,7 +22,7 @@ const BRACKET: f64 = 1.2;
 const NEAR: [f64; 2] = [0.04, 0.3];
 /// And in logits: the line is straight so far.
 const NEAR_LOGITS: f64 = 2.5;
-/// How far from the rate loads are put: not so near that a step of the rate is nothing, not so far that they count no more.
+/// How far from the rate loads are put: a step of the rate is something, and they still count.
 const STEP: [f64; 2] = [0.01, 0.2];
 /// Loads are put where this many times the allowed share misses the goal, or this part of it.
 const EXCESS: f64 = 3.0;
@@ -54,13 +56,6 @@ pub struct Trial {
     pub due: u64,
     /// Those that missed each goal.
     pub missed: Vec<u64>,
-}
-
-impl Trial {
-    /// Whether it was longer than those that are only to find where the rate is.
-    fn is_long(&self) -> bool {
-        self.length_s > FAR_S
-    }
 }
 
 /// A load that a search asks for.
@@ -101,7 +96,8 @@ pub enum Capacity {
 pub struct Search {
     goals: Vec<Goal>,
     first_per_s: f64,
-    trials: Vec<Trial>,
+    /// What all loads showed, in their order.
+    pub trials: Vec<Trial>,
 }
 
 /// The line of one goal, and where it meets the allowed share.
@@ -114,15 +110,15 @@ struct RisingLine {
 }
 
 impl Goal {
-    /// How long a queue with this rate takes to forget that it began empty, ten times over: backlogs of the limit come and go
-    /// as a random walk does, in heavy traffic with a time constant of a fifth of the rate × the limit².
+    /// How long a queue with this rate takes to forget that it began empty, ten times over: backlogs of the limit come
+    /// and go as a random walk does, in heavy traffic with a time constant of a fifth of the rate × the limit².
     fn steady_s(self, rate_per_s: f64) -> f64 {
         2.0 * rate_per_s * self.limit_s.unwrap_or(0.0).powi(2)
     }
 
-    /// By how much of a rate, as a share, one that is not borne for ever may be borne for a load: what the limit leaves to the
-    /// server's full rate (as of a queue of exponential services, which leaves most), and what waits within the limit at
-    /// its end.
+    /// By how much, as a share, a load may bear a rate that is not borne for ever: what the limit leaves to the
+    /// server's full rate (as of a queue of exponential services, which leaves most), and what waits within the limit
+    /// at its end.
     fn gap(self, rate_per_s: f64) -> f64 {
         let gap = |limit_s: f64| -self.allowed.ln() / (limit_s * rate_per_s) + limit_s / NEAR_S[1];
         self.limit_s.map_or(0.0, gap)
@@ -133,16 +129,6 @@ impl Search {
     /// One that begins at a rate.
     pub fn new(goals: Vec<Goal>, first_per_s: f64) -> Self {
         Self { goals, first_per_s, trials: Vec::new() }
-    }
-
-    /// Adds what a load showed.
-    pub fn add(&mut self, trial: Trial) {
-        self.trials.push(trial);
-    }
-
-    /// All loads, in their order.
-    pub fn trials(&self) -> &[Trial] {
-        &self.trials
     }
 
     /// The next load; none when the rate is known well enough, or there is none.
@@ -192,7 +178,7 @@ impl Search {
 
     /// Whether a load held all goals.
     pub fn is_borne(&self, trial: &Trial) -> bool {
-        (0..self.goals.len()).all(|goal| self.excess_of(trial, goal) <= 1.0)
+        self.goals().all(|goal| self.excess_of(trial, goal) <= 1.0)
     }
 
     /// By how many times the allowed share a goal was missed.
@@ -200,22 +186,30 @@ impl Search {
         trial.missed[goal] as f64 / trial.due.max(1) as f64 / self.goals[goal].allowed
     }
 
-    /// The highest rate that was borne and the lowest that was not. Chance has each on the other's side near the rate, and
-    /// leaves a load at a low rate without a request, which says nothing, or has its few requests answered in time, which a
-    /// long load refutes.
+    /// The highest rate that was borne and the lowest that was not. A load at a low rate may have no request, which
+    /// says nothing, or few that were answered in time, which a long load refutes.
     fn bracket(&self) -> (Option<f64>, Option<f64>) {
-        let goals = 0..self.goals.len();
-        let refuting_per_s = goals.filter_map(|goal| self.sure(goal)[1]).reduce(f64::min);
+        let refuting_per_s = self.goals().filter_map(|goal| self.sure(goal)[1]).reduce(f64::min);
         let is_refuted = |trial: &Trial| {
             let is_beyond = refuting_per_s.is_some_and(|refuting| refuting <= trial.rate_per_s);
-            !trial.is_long() && self.is_borne(trial) && is_beyond
+            trial.length_s <= FAR_S && is_beyond
         };
-        let rates = |is_borne: bool| {
-            let trials = self.trials.iter().filter(|trial| trial.due > 0 && !is_refuted(trial));
-            let trials = trials.filter(move |trial| self.is_borne(trial) == is_borne);
-            trials.map(|trial| trial.rate_per_s)
-        };
-        (rates(true).reduce(f64::max), rates(false).reduce(f64::min))
+        let tried = self.trials.iter().filter(|trial| trial.due > 0);
+        let (borne, missed): (Vec<&Trial>, Vec<&Trial>) =
+            tried.partition(|trial| self.is_borne(trial));
+        let borne = borne.into_iter().filter(|trial| !is_refuted(trial)).map(|t| t.rate_per_s);
+        let missed = missed.into_iter().map(|trial| trial.rate_per_s);
+        (borne.reduce(f64::max), missed.reduce(f64::min))
+    }
+
+    fn goals(&self) -> Range<usize> {
+        0..self.goals.len()
+    }
+
+    /// The rates of the loads that were longer than those that are only to find where the rate is.
+    fn long_rates(&self, is: impl Fn(&Trial) -> bool) -> impl Iterator<Item = f64> {
+        let long = self.trials.iter().filter(move |trial| trial.length_s > FAR_S && is(trial));
+        long.map(|trial| trial.rate_per_s)
     }
 
     /// The goal that was missed by the most loads, and then by the most requests.
@@ -225,11 +219,11 @@ impl Search {
             (excess().filter(|excess| *excess > 1.0).count(), excess().sum::<f64>())
         };
         let is_more = |a: (usize, f64), b: (usize, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
-        (0..self.goals.len()).max_by(|a, b| is_more(key(*a), key(*b))).unwrap_or(0)
+        self.goals().max_by(|a, b| is_more(key(*a), key(*b))).unwrap_or(0)
     }
 
-    /// The next rate near the one that is borne: below it and above it in turns, or between two that are farther apart than
-    /// the loads show; none when it is known well enough.
+    /// The next rate near the one that is borne: below it and above it in turns, or between two that are farther apart
+    /// than the loads show; none when it is known well enough.
     fn next_long_per_s(&self, middle_per_s: f64) -> Option<f64> {
         let is_above = self.trials.len().is_multiple_of(2);
         let aside = |rate_per_s: f64, step: f64| {
@@ -247,47 +241,37 @@ impl Search {
         {
             return Some((holding * missed).sqrt());
         }
-        let is_held = (0..self.goals.len()).all(|goal| self.sure(goal)[0].is_some());
+        let is_held = self.goals().all(|goal| self.sure(goal)[0].is_some());
         if line.loads >= TRIALS_MIN && !is_wide && is_held {
             return None;
         }
         aside(value, (line.per_logit * EXCESS.ln()).clamp(STEP[0], STEP[1]))
     }
 
-    /// The highest rate at which a goal held for a long load, and the lowest above at which most of its requests missed it.
+    /// The highest rate at which a long load held a goal, and the lowest above at which most requests missed it.
     fn sure(&self, goal: usize) -> [Option<f64>; 2] {
-        let long = || self.trials.iter().filter(|trial| trial.is_long());
-        let is_missed = |trial: &&Trial| 2 * trial.missed[goal] > trial.due;
-        let missed = long().filter(is_missed).map(|trial| trial.rate_per_s).reduce(f64::min);
-        let holding = long().filter(|trial| self.excess_of(trial, goal) <= 1.0);
-        let holding = holding
-            .map(|trial| trial.rate_per_s)
-            .filter(|rate| missed.is_none_or(|missed| *rate < missed));
-        [holding.reduce(f64::max), missed]
+        let missed = self.long_rates(|trial| 2 * trial.missed[goal] > trial.due).reduce(f64::min);
+        let holding = self.long_rates(|trial| self.excess_of(trial, goal) <= 1.0);
+        let below = holding.filter(|rate| missed.is_none_or(|missed| *rate < missed));
+        [below.reduce(f64::max), missed]
     }
 
-    /// An estimate of a goal within what single long loads show. Where none holds one of the goals, at a rate below those at
-    /// which most requests miss it, nothing is borne beyond the lowest rate that missed.
+    /// An estimate of a goal within what single long loads show. Where none holds one of the goals, at a rate below
+    /// those at which most requests miss it, nothing is borne beyond the lowest rate that missed.
     fn within_long(&self, goal: usize, estimate: Estimate) -> Estimate {
         let Estimate { value, mut low, mut high } = estimate;
         if let [Some(holding), missed] = self.sure(goal) {
             low = low.max(self.at_least(goal, holding));
             high = missed.map_or(high, |missed| high.min(missed)).max(low);
         }
-        for unheld in (0..self.goals.len()).filter(|goal| self.sure(*goal)[0].is_none()) {
-            if let Some(missed) = self.lowest_missed(unheld) {
+        for unheld in self.goals().filter(|goal| self.sure(*goal)[0].is_none()) {
+            let missed = self.long_rates(|trial| self.excess_of(trial, unheld) > 1.0);
+            if let Some(missed) = missed.reduce(f64::min) {
                 high = high.min(missed);
                 low = low.min(self.at_least(unheld, high));
             }
         }
         Estimate { value: value.clamp(low, high), low, high }
-    }
-
-    /// The lowest rate at which a long load missed a goal.
-    fn lowest_missed(&self, goal: usize) -> Option<f64> {
-        let missed = self.trials.iter().filter(|trial| trial.is_long());
-        let missed = missed.filter(|trial| self.excess_of(trial, goal) > 1.0);
-        missed.map(|trial| trial.rate_per_s).reduce(f64::min)
     }
 
     /// The line of the goal that is missed first, within what single loads show.
@@ -297,12 +281,12 @@ impl Search {
             let rate_per_s = self.within_long(goal, line.rate_per_s);
             Some((RisingLine { rate_per_s, ..line }, goal))
         };
-        let lines = (0..self.goals.len()).filter_map(within);
+        let lines = self.goals().filter_map(within);
         lines.min_by(|a, b| a.0.rate_per_s.value.total_cmp(&b.0.rate_per_s.value))
     }
 
-    /// The line of a goal, begun near a rate and drawn again around the one where it meets the allowed share, until it stays
-    /// there; none with fewer than three loads.
+    /// The line of a goal, begun near a rate and drawn again around the one where it meets the allowed share, until it
+    /// stays there; none with fewer than three loads.
     fn line(&self, goal: usize, from_per_s: f64) -> Option<RisingLine> {
         /// It stays after two or three; chance may have it go to and fro.
         const TIMES: usize = 8;
@@ -326,17 +310,14 @@ impl Search {
     fn line_near(&self, goal: usize, middle_per_s: f64, reach: f64) -> Option<RisingLine> {
         let allowed = self.goals[goal].allowed;
         let x = |trial: &Trial| trial.rate_per_s / middle_per_s - 1.0;
-        let loads: Vec<Load> = self
-            .trials
-            .iter()
-            .filter(|trial| x(trial).abs() <= reach && trial.is_long())
-            .map(|trial| Load {
-                x: x(trial),
-                due: trial.due as f64 * (1.0 + SHRINKAGE),
-                has_missed: trial.missed[goal] > 0,
-                missed: trial.missed[goal] as f64 + trial.due as f64 * SHRINKAGE * allowed,
-            })
-            .collect();
+        let is_near = |trial: &&Trial| x(trial).abs() <= reach && trial.length_s > FAR_S;
+        let load = |trial: &Trial| Load {
+            x: x(trial),
+            due: trial.due as f64 * (1.0 + SHRINKAGE),
+            has_missed: trial.missed[goal] > 0,
+            missed: trial.missed[goal] as f64 + trial.due as f64 * SHRINKAGE * allowed,
+        };
+        let loads: Vec<Load> = self.trials.iter().filter(is_near).map(load).collect();
         let rest = loads.len().checked_sub(2).filter(|rest| *rest > 0)?;
         let fit = Fit::new(&loads, allowed)?;
         let root = -fit.level / fit.slope;
@@ -353,8 +334,8 @@ impl Search {
         let early = if is_short { goal.gap(at(root)) } else { 0.0 };
         let (low, high) = (at(root - half - early), at(root + half));
         let rate_per_s = Estimate { value: at(root), low, high };
-        let per_logit = 1.0 / fit.slope;
-        half.is_finite().then_some(RisingLine { rate_per_s, per_logit, loads: loads.len() })
+        let (per_logit, loads) = (1.0 / fit.slope, loads.len());
+        half.is_finite().then_some(RisingLine { rate_per_s, per_logit, loads })
     }
 }
 
@@ -407,16 +388,14 @@ impl Fit {
             level += more[0].clamp(-2.0, 2.0);
             slope += more[1].clamp(-20.0, 20.0);
         }
-        let scatter: f64 = loads
-            .iter()
-            .map(|load| {
-                let share = logistic(offset + level + slope * load.x);
-                (load.missed - load.due * share).powi(2) / (load.due * share * (1.0 - share))
-            })
-            .sum();
+        let square = |load: &Load| {
+            let share = logistic(offset + level + slope * load.x);
+            (load.missed - load.due * share).powi(2) / (load.due * share * (1.0 - share))
+        };
+        let scatter: f64 = loads.iter().map(square).sum();
         let missed: f64 = loads.iter().map(|load| load.missed).sum();
-        let together =
-            2.0 * missed / loads.iter().filter(|load| load.has_missed).count().max(1) as f64;
+        let with_misses = loads.iter().filter(|load| load.has_missed).count();
+        let together = 2.0 * missed / with_misses.max(1) as f64;
         let dispersion = (scatter / (loads.len() - 2) as f64).max(together).max(1.0);
         let variance = inverse.map(|part| part * dispersion);
         (slope > 0.0).then_some(Self { level, slope, variance })

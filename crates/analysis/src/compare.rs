@@ -1,45 +1,18 @@
 //! Two runs, compared: what is faster, slower or the same, and what else changed.
 //!
-//! What must not happen is a false alarm, and a shared machine does all it can to bring one about. Thirty
-//! runs of the same workloads, one after the other on a virtual machine with two busy CPUs, showed how:
+//! `docs/method.md` has the rules. What they are made for, by thirty runs of the same on a virtual machine with two
+//! busy CPUs: rounds lie on two levels some 30 % apart, so that medians of two runs differ by 10 % in half of the
+//! pairs, and by 28 % in a tenth. The best tenths of samples, over the better rounds, are the same to 0.6 to 1.3 % in
+//! half of the pairs and to 4 % in nine tenths: hence the *witness*. It hides a change that leaves a tenth of the
+//! operations alone: then the medians are reported, and decide nothing.
 //!
-//! - Rounds of most series are on two levels some 30 % apart, and nothing between: another tenant used the
-//!   other half of the core, or did not. How many rounds are disturbed changes over minutes. So the medians
-//!   of two runs of the same series differ by 10 % in half of the pairs, and by 28 % in a tenth of them.
-//! - What the best tenth of a round's samples comes to, taken over the better rounds, is the same to 0.6 to
-//!   1.3 % in half of the pairs and to 4 % in nine tenths: disturbances only make it worse, and there is
-//!   hardly a run without a quiet moment. Threads that contend are the exception: disturbing one may help
-//!   the others. But there rounds scatter just as much, and their own errors say so.
-//! - A percentile of bootstrap replicates of five rounds ends at the outermost round: it can't reach the
-//!   tail that a correction for dozens of series asks for.
+//! Four fifths of the 5 % doubt go to whole series, which are few, and the rest to points. The deviation of drawn
+//! differences is the error, since a percentile of five rounds can't reach the tail that a correction for dozens of
+//! series asks for. Of several runs the correction is for all pairs.
 //!
-//! Hence the rule. All is done in logarithms, and a round of a cell is one figure: its median.
-//!
-//! 1. *Error.* Whole rounds are drawn with replacement, the same for all points, since a round has the
-//!    machine's state in common. The deviation of the drawn differences, widened for few rounds, is the
-//!    standard error; a series whose rounds were alike by luck is held to what is usual in its table.
-//! 2. *Interval.* So many errors as Student's t asks for, for the rounds that there are and all ratios that
-//!    are judged (Bonferroni's correction, which makes the intervals hold all at once). Four fifths of the
-//!    5 % doubt go to whole series, which are few, and the rest to points. To either side comes what no
-//!    round shows: twice what all series changed by from the first half of a run to the second, and a floor of
-//!    1 %, since where a program and its pages come to lie differs from run to run.
-//! 3. *Witness.* The interval is widened until it holds what the undisturbed part of the rounds says, by
-//!    three of its own errors. A neighbour who is there in one of the runs only moves the medians, and not
-//!    that; a change of the program moves both.
-//! 4. *Verdict.* The same where the whole interval is within the margin, also if it excludes 1; else
-//!    slower or faster where it excludes 1; else undecided.
-//!
-//! Of several runs each is compared with the first, and where one is to be called the best, with all others. The
-//! correction is for all pairs of them, so that the 5 % hold for the whole.
-//!
-//! Runs that took turns cell by cell are compared as two series of one run ([`crate::pairs`]): what disturbed one
-//! disturbed the other, so that neither drift nor floor is added, and no witness is asked. What share of the cells is disturbed
-//! all series of a table know together: by their own cells alone, 13 of 400 pairs of equal runs had a false difference where a
-//! fifth of the cells was disturbed, and 4 have. Between runs apart the witness hides a
-//! change that leaves a tenth of the operations alone: a different result of the medians is reported, and
-//! decides nothing. What this can't know: a neighbour who was there from the
-//! beginning to the end of one of two runs, and another build that lies in memory otherwise. Both differ by
-//! more than chance, and only turns, or another day, tell them from a change.
+//! Runs that took turns cell by cell are compared as two series of one run ([`crate::pairs`]), without drift, floor and
+//! witness. What share of the cells is disturbed all series of a table know together: by their own cells alone, 13 of
+//! 400 pairs of equal runs had a false difference where a fifth of the cells was disturbed, and 4 have.
 
 mod attributions;
 mod changes;
@@ -51,21 +24,15 @@ mod fleet;
 mod judge;
 mod left_out;
 mod levels;
-mod median;
 mod results;
-mod sensitivity;
 mod series;
-mod served;
 mod several;
-mod slowdown;
 mod table_pair;
 
-pub use fleet::{Fleet, Outlier, OutlierSeries, compare_fleet};
-pub use left_out::{LeftOut, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure};
-pub use median::{MEDIAN_ID, is_median, median_run};
+pub use fleet::*;
+pub use left_out::*;
 pub use results::*;
-pub use several::{Best, Several, compare_in_order, compare_several};
-pub use slowdown::{Bound, Slowdown, bound, slowdowns};
+pub use several::*;
 
 use crate::Table;
 use crate::tables::tables_where;
@@ -73,11 +40,10 @@ use crate::thresholds::RUN_ERROR;
 use effects::Arrangement;
 use judge::Family;
 use model::Run;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use table_pair::TablePair;
 
-/// What of `new` is faster, slower or the same as in `base`, and what else changed; or why they can't be
-/// compared.
+/// What of `new` is faster, slower or the same as in `base`, and what else changed; or why they can't be compared.
 pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refusal> {
     compare_among(base, new, terms, 1)
 }
@@ -92,27 +58,8 @@ pub fn compare_among(
     compare_with(base, new, terms, comparisons, &mut TableCache::default())
 }
 
-/// The tables of runs, each run analysed once however many it is compared with.
-#[derive(Default)]
-struct TableCache<'a> {
-    all: Vec<(&'a Run, BTreeSet<&'a str>, Vec<Table>)>,
-}
-
-impl<'a> TableCache<'a> {
-    fn tables(&mut self, run: &'a Run, workloads: &BTreeSet<&'a str>, terms: &Terms) -> Vec<Table> {
-        let is_cached = |(analysed, names, _): &&(&Run, BTreeSet<&str>, Vec<Table>)| {
-            std::ptr::eq(*analysed, run) && names == workloads
-        };
-        if let Some((_, _, tables)) = self.all.iter().find(is_cached) {
-            return tables.clone();
-        }
-        let is_compared =
-            |name: &str, headline: bool| workloads.contains(name) && (terms.all || headline);
-        let tables = tables_where(run, is_compared);
-        self.all.push((run, workloads.clone(), tables.clone()));
-        tables
-    }
-}
+/// The tables of workloads of runs, by the address of the run: each is analysed once however many it is compared with.
+type TableCache<'a> = BTreeMap<(*const Run, BTreeSet<&'a str>), Vec<Table>>;
 
 /// The same with the tables of the runs that were compared before.
 fn compare_with<'a>(
@@ -123,7 +70,12 @@ fn compare_with<'a>(
     cache: &mut TableCache<'a>,
 ) -> Result<Comparison, Refusal> {
     let (workloads, mut left_out) = comparable::comparable(base, new, terms)?;
-    let sources = [base, new].map(|run| cache.tables(run, &workloads, terms));
+    let is_compared =
+        |name: &str, headline: bool| workloads.contains(name) && (terms.all || headline);
+    let sources = [base, new].map(|run| {
+        let tables = cache.entry((std::ptr::from_ref(run), workloads.clone()));
+        tables.or_insert_with(|| tables_where(run, is_compared)).clone()
+    });
     let arrangement = Arrangement::new(base, new);
     let common = comparable::common_tables(&sources[0], &sources[1], &mut left_out);
     let mut pairs: Vec<TablePair<'_>> =
@@ -137,18 +89,11 @@ fn compare_with<'a>(
     let judged_effects =
         of_rounds.flat_map(|pair| pair.rows.iter().map(|row| (&row.effects, pair.usual)));
     let wanted = terms.fail_above.unwrap_or(terms.margin);
-    let is_of_rounds = |table: &&ComparedTable| table.metric.role.whole_share().is_none();
-    let tables_of_rounds: Vec<&ComparedTable> = tables.iter().filter(is_of_rounds).collect();
-    let sensitivity = sensitivity::sensitivity(&tables_of_rounds, judged_effects, family, wanted);
-    let rivals = |name: &str| {
-        let workload = new.plan.workloads.iter().find(|workload| workload.name == name);
-        workload.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
-    };
+    let sensitivity = judge::sensitivity(&tables, judged_effects, family, wanted);
     let differences = differences::differences(base, new);
     let mut changes = contention::contention(new, &tables, &differences, terms.margin);
-    changes.extend(changes::changes([base, new], &pairs, &tables, family, &rivals));
+    changes.extend(changes::changes([base, new], &pairs, &tables, family));
     attributions::attribute(&mut changes, [base, new], &tables, &sources[1]);
-    attributions::name_calls(&mut changes, [base, new], &tables);
     // That all cells fail now is a change too.
     if tables.is_empty() && changes.is_empty() {
         let left_out = left_out.into_iter().map(RefusalReason::LeftOut);
@@ -171,10 +116,9 @@ fn compare_with<'a>(
     })
 }
 
-/// Holds the tails of a load to what its headline shows of the machine: a half-width of the headline's CI widens that of a tail
-/// on either side, since a bootstrap of one load does not show how the machine differed in the next. Of 66 pairs of twelve equal
-/// loads next to compilers on two CPUs, 15 were called different without it, and 1 with it. See `docs/method.md` for loads where
-/// this is not enough.
+/// Widens the CI of a tail by a half-width of its headline's, since a bootstrap of one load does not show how the
+/// machine differed in the next. Of 66 pairs of twelve equal loads next to compilers, 15 were called different without
+/// it, and 1 with it.
 fn allow_for_tails(pairs: &mut [TablePair<'_>], family: Family) {
     let headlines: Vec<(&Table, f64)> = pairs
         .iter()
@@ -187,7 +131,7 @@ fn allow_for_tails(pairs: &mut [TablePair<'_>], family: Family) {
             (&table.workload, &table.effective) == (&tail.workload, &tail.effective)
         };
         let width = headlines.iter().filter(is_of_same).map(|(_, width)| *width);
-        pair.usual.allow(width.fold(0.0, f64::max));
+        pair.usual.drift += width.fold(0.0, f64::max);
     }
 }
 

@@ -5,10 +5,10 @@ pub mod positions;
 
 use crate::gather::cloud::Cloud;
 use crate::gather::positions::{around, cold, is_shown, positions};
-use crate::stats::quantiles::median_of;
+use crate::stats::quantiles::median;
 use crate::stats::whole_quantile::{Intervals, WholeQuantile};
 use crate::tables::distributions;
-use crate::{CutShort, Unfinished};
+use crate::{CutShort, FactByPoint, MissingFigure, Unfinished};
 use fastrand::Rng;
 use model::{
     Cell, CellKey, Fact, FailureReason, LoadOutcome, Metric, MetricInfo, Outcome, Parameters, Run,
@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 /// All measured samples of one workload, ready to be looked up.
+#[derive(Default)]
 pub(crate) struct Gathered<'a> {
     /// By subject, parameters, metric and point.
     points: BTreeMap<Series<'a>, BTreeMap<u64, Samples<'a>>>,
@@ -31,68 +32,47 @@ pub(crate) struct Gathered<'a> {
     planned: BTreeSet<SeriesPoint<'a>>,
     /// All of them in that order.
     cells: Vec<&'a Cell>,
-    /// Every set of parameters that was planned or measured.
-    parameters: BTreeSet<&'a Parameters>,
+    /// Every set of parameters that was planned or measured, in an order that a reader expects: 9,000 before 10,000.
+    pub(crate) parameters: BTreeSet<&'a Parameters>,
 }
 
-/// A subject, the parameters and a point.
 type SeriesPoint<'a> = (&'a str, &'a Parameters, u64);
 
-/// A subject, the parameters and a metric.
 type Series<'a> = (&'a str, &'a Parameters, &'a str);
-
-/// All that cells stated of one fact, by point.
-pub(crate) type FactValues<'a> = BTreeMap<u64, Vec<&'a Fact>>;
 
 /// The samples of one metric at one point.
 #[derive(Default)]
 pub(crate) struct Samples<'a> {
-    /// Those of each round.
-    pub(crate) rounds: Vec<Cow<'a, [f64]>>,
-    /// Which round each of these is, counted from 0.
-    pub(crate) numbers: Vec<u32>,
+    /// Those of each round, with its number, counted from 0.
+    pub(crate) rounds: Vec<(u32, Cow<'a, [f64]>)>,
     /// The standard deviation that a mean is known to have, where it is the only sample.
     pub(crate) deviation: Option<f64>,
-    /// Operations and resources of all rounds together; none where they can't be attributed to
-    /// points.
+    /// Operations and resources of all rounds; none where they can't be attributed to points.
     pub(crate) operations: u64,
-    /// See `operations`.
     pub(crate) usage: Usage,
 }
 
 impl Samples<'_> {
+    /// Those of each round that has any.
+    pub(crate) fn slices(&self) -> Vec<&[f64]> {
+        let rounds = self.rounds.iter().map(|(_, round)| round.as_ref());
+        rounds.filter(|round| !round.is_empty()).collect()
+    }
+
     /// The median of each round that has samples, by its number; nothing where a round comes twice.
     pub(crate) fn medians(&self) -> BTreeMap<u32, f64> {
-        let rounds = self.numbers.iter().zip(&self.rounds).filter(|(_, round)| !round.is_empty());
-        let count = rounds.clone().count();
-        let median = |(number, samples): (&u32, &Cow<'_, [f64]>)| {
-            Some((*number, median_of(&mut samples.to_vec())?))
-        };
-        let medians: BTreeMap<u32, f64> = rounds.filter_map(median).collect();
-        if medians.len() == count { medians } else { BTreeMap::new() }
+        let rounds = self.rounds.iter();
+        let medians: Vec<(u32, f64)> = rounds
+            .filter_map(|(number, round)| Some((*number, median(round.iter().copied())?)))
+            .collect();
+        let count = medians.len();
+        Some(BTreeMap::from_iter(medians)).filter(|all| all.len() == count).unwrap_or_default()
     }
 }
 
-/// Why a series has no figure at a point.
-pub(crate) enum Absence<'a> {
-    Failed(&'a FailureReason),
-    MetricMissing,
-    NotReached,
-    NotPlanned,
-}
-
 impl<'a> Gathered<'a> {
-    /// Everything of `workload` in `run`.
     pub(crate) fn new(run: &'a Run, workload: &str) -> Self {
-        let mut gathered = Self {
-            points: BTreeMap::new(),
-            whole: BTreeMap::new(),
-            failed: BTreeMap::new(),
-            measured: BTreeMap::new(),
-            planned: BTreeSet::new(),
-            cells: Vec::new(),
-            parameters: BTreeSet::new(),
-        };
+        let mut gathered = Self::default();
         let series_point = |key: &'a CellKey| (key.subject.as_str(), &key.parameters, key.point);
         for key in run.plan.cells.iter().filter(|key| key.workload == workload) {
             gathered.parameters.insert(&key.parameters);
@@ -124,18 +104,16 @@ impl<'a> Gathered<'a> {
                 let samples = series.entry(*point).or_default();
                 samples.operations += metric.operations;
                 samples.deviation = metric.deviation;
-                add_usage(&mut samples.usage, metric.usage);
-                samples.rounds.push(finite(&metric.samples));
-                samples.numbers.push(*round);
+                samples.usage.user_ns += metric.usage.user_ns;
+                samples.usage.system_ns += metric.usage.system_ns;
+                samples.rounds.push((*round, finite(&metric.samples)));
                 continue;
             }
             let last = metric.positions.iter().copied().max().unwrap_or(0);
             // Where it was cut short is no position that others have.
             let far = if cell.short.is_some() { *point } else { last };
             for (position, samples) in by_position(metric, far) {
-                let at_position = series.entry(position).or_default();
-                at_position.rounds.push(Cow::Owned(samples));
-                at_position.numbers.push(*round);
+                series.entry(position).or_default().rounds.push((*round, Cow::Owned(samples)));
             }
         }
     }
@@ -188,8 +166,8 @@ impl<'a> Gathered<'a> {
         self.measured.get(&(subject, parameters, point)).map_or(&[], Vec::as_slice)
     }
 
-    /// The quantile of all operations that `metric` is by its role, with replicates; none for any other metric, and where
-    /// too few rounds have histograms.
+    /// The quantile of all operations that `metric` is by its role, with replicates; none for any other metric, and
+    /// where too few rounds have histograms.
     pub(crate) fn whole_quantile(
         &self,
         (subject, parameters): (&str, &Parameters),
@@ -218,10 +196,13 @@ impl<'a> Gathered<'a> {
         self.failed.get(&(subject, parameters, point)).map_or(&[], Vec::as_slice)
     }
 
+    fn keys(&self) -> impl Iterator<Item = &SeriesPoint<'a>> {
+        self.planned.iter().chain(self.measured.keys()).chain(self.failed.keys())
+    }
+
     /// Every point that was planned or measured under these parameters.
     pub(crate) fn points(&self, parameters: &Parameters) -> BTreeSet<u64> {
-        let keys = self.planned.iter().chain(self.measured.keys()).chain(self.failed.keys());
-        keys.filter(|key| key.1 == parameters).map(|key| key.2).collect()
+        self.keys().filter(|key| key.1 == parameters).map(|key| key.2).collect()
     }
 
     /// How far the trajectories of `subject` came, where that is not to the end in every round.
@@ -234,28 +215,29 @@ impl<'a> Gathered<'a> {
         Some(CutShort { reached: first.reached, planned, reason: first.reason.clone() })
     }
 
-    /// Every set of parameters, in an order that a reader expects: 9,000 before 10,000.
-    pub(crate) fn in_order(&self) -> Vec<&'a Parameters> {
-        self.parameters.iter().copied().collect()
-    }
-
-    /// What the workload stated of the cells under these parameters, by fact and point.
-    pub(crate) fn facts(&self, parameters: &Parameters) -> BTreeMap<&'a str, FactValues<'a>> {
-        let mut facts: BTreeMap<&str, FactValues<'a>> = BTreeMap::new();
+    /// What the workload stated of the cells under these parameters and holds for whole points: the cells that state it
+    /// agree, or state shares that have a mean. What differs from subject to subject is left to the cells.
+    pub(crate) fn facts(&self, parameters: &Parameters) -> Vec<FactByPoint> {
+        let mut facts: BTreeMap<&str, BTreeMap<u64, Vec<&Fact>>> = BTreeMap::new();
         for cell in self.cells.iter().filter(|cell| cell.key.parameters == *parameters) {
             for (name, value) in &cell.facts {
                 let values = facts.entry(name).or_default();
                 values.entry(cell.key.point).or_default().push(value);
             }
         }
-        facts
+        let fact = |(name, by_point): (&str, BTreeMap<u64, Vec<&Fact>>)| {
+            let value = |(point, values): (u64, Vec<&Fact>)| Some((point, together(&values)?));
+            let values = by_point.into_iter().map(value).collect::<Option<_>>()?;
+            Some(FactByPoint { name: name.to_owned(), values })
+        };
+        facts.into_iter().filter_map(fact).collect()
     }
 
     /// What became of each load under these parameters, by point.
     pub(crate) fn load(&self, parameters: &Parameters) -> Vec<(u64, LoadOutcome)> {
         let cells = self.cells.iter().filter(|cell| cell.key.parameters == *parameters);
-        let loads = cells.filter_map(|cell| Some((cell.key.point, cell.load.clone()?)));
-        let mut loads: Vec<(u64, LoadOutcome)> = loads.collect();
+        let mut loads: Vec<(u64, LoadOutcome)> =
+            cells.filter_map(|cell| Some((cell.key.point, cell.load.clone()?))).collect();
         loads.sort_by_key(|(point, _)| *point);
         loads
     }
@@ -272,24 +254,21 @@ impl<'a> Gathered<'a> {
 
     /// Whether anything of `subject` was planned or ended under any parameters.
     pub(crate) fn knows(&self, subject: &str) -> bool {
-        let keys = self.planned.iter().chain(self.measured.keys()).chain(self.failed.keys());
-        keys.map(|key| key.0).any(|name| name == subject)
+        self.keys().any(|key| key.0 == subject)
     }
 
-    /// Points with a figure of `metric`, or planned where no metric has figures of its own positions.
-    pub(crate) fn axis(&self, parameters: &Parameters, metric: &str) -> BTreeSet<u64> {
-        let of_metric =
-            |(key, _): &(&(&str, &Parameters, &str), _)| key.1 == parameters && key.2 == metric;
-        let mut axis: BTreeSet<u64> = self
-            .points
-            .iter()
-            .filter(of_metric)
-            .flat_map(|(_, series)| series.keys().copied())
-            .collect();
+    /// Points with a figure of `metric`, ascending, or planned where no metric has figures of its own positions.
+    pub(crate) fn axis(&self, parameters: &Parameters, metric: &str) -> Vec<u64> {
+        let is_of_metric = |key: &Series<'_>| key.1 == parameters && key.2 == metric;
+        let series = self.points.iter().filter(|(key, _)| is_of_metric(key));
+        let mut axis: BTreeSet<u64> =
+            series.flat_map(|(_, series)| series.keys().copied()).collect();
         let planned: BTreeSet<u64> =
             self.planned.iter().filter(|key| key.1 == parameters).map(|key| key.2).collect();
         // A trajectory's one planned point is its far end; its positions are those of its samples.
-        let has_positions = self.has_positions(parameters, metric);
+        let mut whole = self.whole.iter().filter(|(key, _)| is_of_metric(key));
+        let has_positions =
+            whole.any(|(_, whole)| whole.iter().any(|(_, _, metric)| !metric.positions.is_empty()));
         if axis.is_empty() {
             axis.extend(planned);
         } else if !has_positions && axis.iter().all(|point| planned.contains(point)) {
@@ -298,7 +277,7 @@ impl<'a> Gathered<'a> {
             let far = axis.last().copied().unwrap_or(0);
             axis.retain(|&position| is_shown(position, far));
         }
-        axis
+        axis.into_iter().collect()
     }
 
     /// Whether each cell that was planned at `point` was measured: what has no figure there then has
@@ -308,39 +287,27 @@ impl<'a> Gathered<'a> {
         self.planned.iter().filter(here).all(|key| self.measured.contains_key(key))
     }
 
-    /// Whether the samples of `metric` have positions of their own.
-    fn has_positions(&self, parameters: &Parameters, metric: &str) -> bool {
-        let mut all = self.whole.iter().filter(|(key, _)| key.1 == parameters && key.2 == metric);
-        all.any(|(_, whole)| whole.iter().any(|(_, _, metric)| !metric.positions.is_empty()))
-    }
-
-    /// Why there is no figure at a point, or, with `on_the_way`, at a position of a trajectory.
-    pub(crate) fn absence(
+    /// Why `metric` has no figure at a point, or `on_the_way` to it; `None` where nothing was planned.
+    pub(crate) fn missing(
         &self,
         subject: &str,
         parameters: &Parameters,
+        metric: &str,
         point: u64,
         on_the_way: bool,
-    ) -> Absence<'a> {
+    ) -> Option<MissingFigure> {
         let comes_by =
             |key: &&SeriesPoint<'_>| key.0 == subject && key.1 == parameters && key.2 >= point;
         let far = self.planned.iter().find(comes_by).filter(|_| on_the_way);
         let key = (subject, parameters, far.map_or(point, |key| key.2));
         if self.measured.contains_key(&key) {
-            Absence::MetricMissing
-        } else if let Some(reason) = self.failed.get(&key).and_then(|reasons| reasons.first()) {
-            Absence::Failed(reason)
-        } else if self.planned.contains(&key) {
-            Absence::NotReached
-        } else {
-            Absence::NotPlanned
+            return Some(MissingFigure::MetricMissing { metric: metric.to_owned() });
         }
+        if let Some(reason) = self.failed.get(&key).and_then(|reasons| reasons.first()) {
+            return Some(MissingFigure::Failed { reason: (*reason).clone() });
+        }
+        self.planned.contains(&key).then_some(MissingFigure::RunEnded)
     }
-}
-
-fn add_usage(sum: &mut Usage, more: Usage) {
-    sum.user_ns += more.user_ns;
-    sum.system_ns += more.system_ns;
 }
 
 fn finite(samples: &[f64]) -> Cow<'_, [f64]> {
@@ -369,6 +336,23 @@ fn by_position(metric: &Metric, far: u64) -> BTreeMap<u64, Vec<f64>> {
     by_position
 }
 
+/// One value for all, if there is one.
+fn together(values: &[&Fact]) -> Option<Fact> {
+    let first = *values.first()?;
+    if values.iter().all(|value| *value == first) {
+        return Some(first.clone());
+    }
+    let shares =
+        |value: &&Fact| if let Fact::Shares(list) = value { Some(list.clone()) } else { None };
+    let lists: Vec<Vec<f64>> = values.iter().map(shares).collect::<Option<_>>()?;
+    let length = lists.first()?.len();
+    if lists.iter().any(|list| list.len() != length) {
+        return None;
+    }
+    let mean = |at: usize| lists.iter().map(|list| list[at]).sum::<f64>() / lists.len() as f64;
+    Some(Fact::Shares((0..length).map(mean).collect()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -391,5 +375,18 @@ mod tests {
     #[test]
     fn what_is_not_a_number_is_left_out() {
         assert_eq!(finite(&[1.0, f64::NAN, 2.0, f64::INFINITY]).as_ref(), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn only_what_all_agree_on_and_shares_are_facts() {
+        let shares = |list: &[f64]| Fact::Shares(list.to_vec());
+        let of_two = |a: &Fact, b: &Fact| together(&[a, b]);
+        let many = Fact::Count(9_000);
+        assert_eq!(of_two(&many, &many), Some(many.clone()));
+        assert_eq!(of_two(&many, &Fact::Count(0)), None);
+        let mean = of_two(&shares(&[0.0, 1.0]), &shares(&[0.5, 0.5]));
+        assert_eq!(mean, Some(shares(&[0.25, 0.75])));
+        assert_eq!(of_two(&shares(&[0.0, 1.0]), &shares(&[1.0])), None);
+        assert_eq!(together(&[]), None);
     }
 }

@@ -2,13 +2,11 @@
 
 pub mod curves;
 pub mod exponent;
-pub mod growing_part;
 pub mod levels;
 pub mod limit;
 
 use crate::growth::curves::{Explained, GROWING, explained};
-use crate::growth::exponent::exponent;
-use crate::growth::growing_part::{GrowingPart, growing_part};
+use crate::growth::exponent::{GrowingPart, exponent, growing_part};
 use crate::growth::levels::{Level, draws};
 use crate::stats::normal::upper_tail;
 use crate::thresholds::{
@@ -16,27 +14,17 @@ use crate::thresholds::{
 };
 use crate::{Best, Class, Estimate, Growth, GrowthReason};
 
-/// How a series with these `levels` (ascending) grows; its exponent is not known here.
+/// How a series with these `levels` (ascending) grows; its exponent is not known here. `docs/method.md` has the rule.
 ///
-/// One rule, on the 95 % CI of the factor from the first point to the last:
-/// 1. *Constant*: all of it lies within ×1.3, either way.
-/// 2. *Grows* or *falls*: all of it lies beyond 1, and its estimate beyond ×1.3.
-/// 3. *Undecided* otherwise.
-///
-/// A cost that falls and grows again, by the rule on both sides, is judged from its lowest point on. The order of one that grows and
-/// falls again is open, and where its ends are flat it is undecided.
-///
-/// What grows has an order besides: the smallest set of neighbouring classes that holds [`SET_SHARE`] of what all curves
-/// explain (see [`curves`]). With classes on both sides of linear the order is open, and the class is [`Class::Grows`].
+/// The order of one that grows and falls again is open, and where its ends are flat it is undecided. With classes on
+/// both sides of linear the order is open, and the class is [`Class::Grows`].
 pub fn classify(levels: &[Level]) -> Growth {
     let end = |level: Option<&Level>| level.map_or((0, f64::NAN), |l| (l.point, l.log));
     let ((from, first), (to, last)) = (end(levels.first()), end(levels.last()));
-    let ratio = (last - first).exp();
-    let factor = Estimate { value: ratio, low: ratio, high: ratio };
     let growth = Growth {
         class: Class::Undecided,
         classes: Vec::new(),
-        factor,
+        factor: Estimate::exact((last - first).exp()),
         from,
         to,
         best: None,
@@ -44,12 +32,12 @@ pub fn classify(levels: &[Level]) -> Growth {
         constant: None,
         reason: None,
     };
+    let is_undecided = |reason| Growth { reason: Some(reason), ..growth.clone() };
     if levels.iter().any(|level| !level.log.is_finite()) {
-        return Growth { reason: Some(GrowthReason::NotPositive), ..growth };
+        return is_undecided(GrowthReason::NotPositive);
     }
     if levels.len() < 2 {
-        let points = levels.len();
-        return Growth { reason: Some(GrowthReason::TooFewPoints { points }), ..growth };
+        return is_undecided(GrowthReason::TooFewPoints { points: levels.len() });
     }
     let Judged { start, class, explained, lowest, hump } = judge(levels);
     let best = lowest.map(|Turn { at, before, behind, .. }| Best {
@@ -60,24 +48,21 @@ pub fn classify(levels: &[Level]) -> Growth {
         behind,
     });
     let from = levels[start].point;
-    let growth = Growth { class, factor: explained.factor, from, best, ..growth };
+    let growth = Growth { factor: explained.factor, from, best, ..growth };
     let falls_again = hump.map(|hump| GrowthReason::GrowsAndFalls { point: levels[hump.at].point });
-    match class {
-        Class::Constant => Growth { classes: vec![class], ..growth },
+    let (class, classes, reason) = match class {
+        Class::Constant => (class, vec![class], None),
         Class::Grows => {
             let classes = if hump.is_some() { GROWING.to_vec() } else { order(&explained) };
             let class = word(&classes);
-            let is_open = class == Class::Grows;
             let points = levels[start..].iter().map(|level| level.point);
-            let open = is_open.then(|| GrowthReason::order_open(points));
-            Growth { class, classes, reason: falls_again.or(open), ..growth }
+            let open = (class == Class::Grows).then(|| GrowthReason::order_open(points));
+            (class, classes, falls_again.or(open))
         }
-        Class::Undecided => {
-            Growth { reason: falls_again.or(Some(GrowthReason::FactorTooWide)), ..growth }
-        }
-        Class::Falls => Growth { reason: falls_again, ..growth },
-        _ => growth,
-    }
+        Class::Undecided => (class, Vec::new(), falls_again.or(Some(GrowthReason::FactorTooWide))),
+        _ => (class, Vec::new(), falls_again),
+    };
+    Growth { class, classes, reason, ..growth }
 }
 
 /// Where levels go, by the rule.
@@ -103,7 +88,6 @@ pub(crate) struct Turn {
     chance: f64,
 }
 
-/// Judges two `levels` or more.
 pub(crate) fn judge(levels: &[Level]) -> Judged {
     let is = |turn: &Turn, before, behind| {
         verdict(turn.before) == before && verdict(turn.behind) == behind
@@ -123,8 +107,8 @@ pub(crate) fn judge(levels: &[Level]) -> Judged {
     Judged { start, class, explained, lowest: lowest.filter(is_best), hump }
 }
 
-/// The lowest of `levels`, or with a `sign` of -1 the highest, if it is an inner one and beyond both ends by more than chance
-/// explains among so many; where nothing was repeated, by more than ×1.3.
+/// The lowest of `levels`, or with a `sign` of -1 the highest, if it is an inner one and beyond both ends by more than
+/// chance explains among so many; where nothing was repeated, by more than ×1.3.
 fn turn(levels: &[Level], sign: f64) -> Option<Turn> {
     let height = |index: &usize| sign * levels[*index].log;
     let last = levels.len().checked_sub(1)?;
@@ -144,7 +128,8 @@ fn turn(levels: &[Level], sign: f64) -> Option<Turn> {
     (chance < FALSE_ALARM).then(turn)
 }
 
-/// The same with the exponent of what grows, whose interval holds an error of each level `beyond` its own, as a logarithm.
+/// The same with the exponent of what grows, whose interval holds an error of each level `beyond` its own, as a
+/// logarithm.
 pub(crate) fn growth(levels: &[Level], beyond: f64) -> Growth {
     let growth = classify(levels);
     // What falls before is no part of what grows.

@@ -1,18 +1,13 @@
 //! Many runs one after another: when the level of a series changed.
 //!
-//! [`measured`] takes from each run what counts, and [`history`] joins what is comparable into lines: the same
-//! workload in the same version along the same axis, on the same machine. What is left out is returned with
-//! its reason. In each line the logarithms of the medians are looked at, so that a change is a factor;
-//! [`levels`] has the rules. All lines together are wrong with 5 % probability at most: the more there are,
-//! the clearer each change has to be.
+//! [`measured`] takes from each run what counts, and [`history`] joins what is comparable into lines. In each line the
+//! logarithms of the medians are looked at ([`levels`]). All lines together are wrong with 5 % probability at most.
 
 pub mod across;
 mod changes;
 mod differences;
-mod drift;
 pub mod gate;
 mod joined;
-mod joint;
 mod left_out;
 pub mod levels;
 mod measured;
@@ -54,7 +49,7 @@ pub fn history(runs: Vec<Measured>, terms: &Terms) -> Option<History> {
         joint_changes: Vec::new(),
     };
     history.changes = changes::changes(&history);
-    history.joint_changes = joint::joint_changes(&history, &runs, terms);
+    history.joint_changes = changes::joint_changes(&history, &runs, terms);
     Some(history)
 }
 
@@ -74,7 +69,6 @@ fn without_ratio(lines: &[Line]) -> Option<LeftOut> {
     (count > 0).then_some(LeftOut::NotPositive { lines: count, total: lines.len() })
 }
 
-/// Looks for the changes of one line of `judged`.
 fn judge(line: &mut Line, runs: &[Measured], judged: usize, terms: &Terms) {
     let readings = readings(line);
     let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
@@ -94,12 +88,12 @@ fn judge(line: &mut Line, runs: &[Measured], judged: usize, terms: &Terms) {
     // The changes that were seen before the newest run.
     let before = &readings[..readings.len() - usize::from(newest)];
     let earlier = if newest { levels::changes(before, &requirement) } else { changes.clone() };
-    if let Some(rise) = drift::rise(&readings, &changes) {
+    if let Some(rise) = levels::rise(&readings, &changes) {
         line.drift = Some(rise.map(f64::exp));
         let was_seen =
             |change: &LevelChange| earlier.iter().any(|before| is_same_change(before, change));
         line.drift_is_fresh =
-            drift::rise(before, &earlier).is_none() && !changes.iter().all(was_seen);
+            levels::rise(before, &earlier).is_none() && !changes.iter().all(was_seen);
         return;
     }
     line.shifts = changes.iter().map(|change| shift(line, change, &earlier, runs, terms)).collect();

@@ -12,7 +12,6 @@ pub mod compare;
 pub mod gather;
 pub mod growth;
 pub mod history;
-mod missing_figure;
 pub mod pairs;
 pub mod profile;
 pub mod rates;
@@ -23,20 +22,18 @@ pub mod tables;
 pub mod thresholds;
 pub mod trust;
 
-pub use missing_figure::MissingFigure;
 pub use results::*;
 
 /// The figures of `run`. The crate `findings` states what they show.
 pub fn analyse(run: &model::Run) -> Analysis {
     let tables = tables::tables(run);
-    let maps = tables::maps::maps(&run.plan.workloads, &tables);
+    let maps = tables::shares::maps(&run.plan.workloads, &tables);
     let averages = tables::averages::averages(run);
     let profiles = profile::profiles(run, &tables);
     Analysis { tables, maps, averages, profiles }
 }
 
-/// Whether a model computed the figures of `run`, and nothing was measured: the record then has the fact
-/// `simulated` in place of the machine's.
+/// Whether a model computed the figures of `run`: the record has the fact `simulated` in place of the machine's.
 pub fn is_predicted(run: &model::Run) -> bool {
     run.host_before.fact("simulated") == Some("yes")
 }

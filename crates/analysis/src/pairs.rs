@@ -3,8 +3,5 @@
 pub mod comparison;
 pub(crate) mod comparisons;
 mod crossover;
-mod leader;
 pub(crate) mod leads;
 pub mod notable;
-pub(crate) mod rankings;
-pub mod series;

@@ -1,31 +1,24 @@
-//! How a rate goes along its axis: by the rule for costs, since a rate is the inverse of one.
+//! How a rate goes along its axis: by the rule for costs ([`judge`]), since a rate is the inverse of one. It
+//! *collapses* where all of the interval lies below half.
 //!
-//! What is known of each point is the level of its cost ([`levels`](crate::growth::levels)), and the factor between two points
-//! has the interval of all curves between them ([`explained`]). A rate *holds* where all of that lies within ×1.3 either way; it
-//! *rises* or *falls* where all of it lies beyond 1 and its estimate beyond ×1.3; it *collapses* where all of it lies below half.
-//!
-//! The last point is compared with the first; or with the best on the way, where the rate rises to that and falls again.
-//!
-//! Where the axis is given in multiples of a whole (threads per CPU), the way begins at 1 ([`rate_past`]).
-//!
-//! Where it has halved is found in costs: what a reply costs is what grows evenly with what is watched. Between two points the cost
-//! is taken to be straight on a plain axis, in every draw of the levels. But a rate may be held up by what is offered, until the
-//! cost of all of it is too much: then the line bends between the two points, and the interval is widened to where the line
-//! behind the second would lead, drawn back.
+//! Where it has halved is found in costs: what a reply costs is what grows evenly with what is watched. Between two
+//! points the cost is taken to be straight on a plain axis, in every draw of the levels. But a rate may be held up by
+//! what is offered, until the cost of all of it is too much: then the line bends between the two points, and the
+//! interval is widened to where the line behind the second would lead, drawn back.
 
 pub mod speedup;
-pub(crate) mod unfinished;
 pub mod usl;
 
 use crate::growth::curves::explained;
 use crate::growth::levels::{Level, MeasuredPoint, draws, levels};
 use crate::growth::{Judged, Turn, judge};
-use crate::stats::quantiles::{quantile, sort};
+use crate::stats::quantiles::{quantile, sorted};
+use crate::tables::figure::Figure;
 use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, FALSE_ALARM, POSITION_RATIO_MAX};
-use crate::{Best, Class, Estimate, Halved, Rate, RateTrend, TrendReason};
+use crate::{Best, Class, Estimate, Halved, Rate, RateTrend, TrendReason, Unfinished};
 
-/// The same of a rate that begins at one of the part for each of the whole: see the head of this module. Where the rate has
-/// halved by the very next point, the position is somewhere between the two: nothing was measured between sharing nothing and
+/// The same of a rate that begins at one of the part for each of the whole (threads per CPU). Where it has halved by
+/// the very next point, the position is somewhere between the two: nothing was measured between sharing nothing and
 /// sharing.
 pub fn rate_past(points: &[MeasuredPoint]) -> Option<Rate> {
     let mut rate = rate(points)?;
@@ -68,15 +61,13 @@ pub fn rate(points: &[MeasuredPoint]) -> Option<Rate> {
         (RateTrend::Undecided, Some(reason), None)
     };
     let (from, to, level) = (first.point, last.point, last.median);
-    let factor = level / first.median;
-    let factor = Estimate { value: factor, low: factor, high: factor };
+    let factor = Estimate::exact(level / first.median);
     Some(Rate { trend, from, to, level, factor, peak: None, halved, reason })
 }
 
 /// What one costs at each point of a rate above zero.
 pub(crate) struct Costs<'a> {
     points: &'a [MeasuredPoint],
-    /// One for each point.
     pub(crate) levels: Vec<Level>,
 }
 
@@ -131,14 +122,11 @@ impl<'a> Costs<'a> {
         let costs: Vec<f64> = self.levels.iter().map(|level| level.log.exp()).collect();
         let (index, value) = self.half(&costs, from)?;
         let end = self.x(self.levels.len() - 1);
-        let mut positions: Vec<f64> = draws(&self.levels)
-            .iter()
-            .map(|logs| {
-                let drawn: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-                self.half(&drawn, from).map_or(end, |(_, position)| position)
-            })
-            .collect();
-        sort(&mut positions);
+        let drawn = |logs: &Vec<f64>| {
+            let costs: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+            self.half(&costs, from).map_or(end, |(_, position)| position)
+        };
+        let positions = sorted(&draws(&self.levels).iter().map(drawn).collect::<Vec<f64>>());
         let edge = |share, bend: f64| quantile(&positions, share).map_or(value, |edge| edge + bend);
         let tail = FALSE_ALARM / 2.0;
         let bend = self.bend(&costs, (index, value), from);
@@ -151,8 +139,7 @@ impl<'a> Costs<'a> {
         Some(Halved { at: Estimate { value, low, high }, after, before, vague })
     }
 
-    /// The last point above half, and the position between it and the next, by a straight line between
-    /// the `costs` at both.
+    /// The last point above half, and the position behind it on a straight line between `costs`.
     fn half(&self, costs: &[f64], from: usize) -> Option<(usize, f64)> {
         let half = costs[from] / COLLAPSE_MAX;
         let next = (from + 1..costs.len()).find(|&index| costs[index] > half)?;
@@ -176,6 +163,35 @@ impl<'a> Costs<'a> {
     fn x(&self, index: usize) -> f64 {
         self.points[index].point as f64
     }
+}
+
+/// `rate` from the point `one_each` on, where nothing finished beyond its last figure: it has collapsed
+/// there, like the rate of a server that no longer answers.
+pub(crate) fn beyond(
+    rate: Option<Rate>,
+    figures: &[Figure],
+    one_each: u64,
+    unfinished: &[Unfinished],
+) -> Option<Rate> {
+    let Some(last) = figures.last().map(|figure| figure.summary.point) else { return rate };
+    let mut points = unfinished.iter().map(|unfinished| unfinished.point);
+    let dead = points.find(|&point| point > last.max(one_each));
+    let collapses = |rate: &Rate| rate.trend == RateTrend::Collapses;
+    let Some(dead) = dead.filter(|_| last >= one_each && !rate.as_ref().is_some_and(collapses))
+    else {
+        return rate;
+    };
+    let has_figure = figures.iter().any(|figure| figure.summary.point == one_each);
+    Some(Rate {
+        trend: RateTrend::Collapses,
+        from: if has_figure { one_each } else { last },
+        to: dead,
+        level: 0.0,
+        factor: Estimate::exact(0.0),
+        peak: None,
+        halved: Some(Halved::between(last, dead)),
+        reason: None,
+    })
 }
 
 impl Halved {

@@ -8,11 +8,11 @@ pub mod point_steps;
 pub mod split;
 pub mod steps;
 
-use crate::gather::cloud::{Cloud, offsets};
+use crate::gather::cloud::{Cloud, Round, Window, offsets};
 use crate::gather::positions::{around, warm};
 use crate::shape::modes::Partition;
-use crate::stats::quantiles::median_of;
-use crate::tables::figure::{Figure, figure, growth};
+use crate::stats::quantiles::median;
+use crate::tables::figure::{figure, growth};
 use crate::thresholds::{MOST, POINT_SAMPLES_MIN};
 use crate::{Division, Drift, Growth, Mode, Modes, Step};
 use fastrand::Rng;
@@ -26,7 +26,6 @@ const MODE_GROWTH_POINTS_MAX: usize = 8;
 /// The smallest ratio of two of those points: closer ones share samples.
 const MODE_GROWTH_RATIO_MIN: f64 = 1.25;
 
-/// Knots of a mode's curve at most.
 const MODE_KNOTS_MAX: usize = 24;
 
 /// Whether `count` of `all` are [`MOST`] of them.
@@ -70,7 +69,6 @@ impl Shape {
     }
 }
 
-/// The modes in the form of a row.
 fn to_modes(
     partition: &Partition,
     cloud: &Cloud,
@@ -103,15 +101,13 @@ fn to_modes(
 /// Where the samples of one mode run.
 fn curve(part: &Cloud, trajectory: bool) -> Vec<(u64, f64)> {
     let windows = if trajectory {
-        part.windows((part.len() / MODE_KNOTS_MAX).max(KNOT_SAMPLES_MIN), KNOT_SAMPLES_MIN)
+        part.windows((part.count() / MODE_KNOTS_MAX).max(KNOT_SAMPLES_MIN), KNOT_SAMPLES_MIN)
     } else {
         part.windows_by_position()
     };
-    let knot = |window: &crate::gather::cloud::Window| {
-        let rounds = part.rounds.iter().zip(&window.ranges);
-        let samples = rounds.flat_map(|(round, range)| &round.samples[range.clone()]);
-        let mut logs: Vec<f64> = samples.map(|sample| sample.log).collect();
-        Some((u64::midpoint(window.from, window.to), median_of(&mut logs)?.exp()))
+    let knot = |window: &Window| {
+        let level = median(part.samples_in(window).map(|sample| sample.log))?.exp();
+        Some((u64::midpoint(window.from, window.to), level))
     };
     windows.iter().filter_map(knot).collect()
 }
@@ -122,25 +118,18 @@ fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth>
     let all = part.positions();
     let (first, far) = (*all.first()?, *all.last()?);
     let positions = if trajectory { spaced(first.max(warm(far)), far) } else { all };
-    let at = |position: u64| -> Option<Figure> {
+    let at = |position: u64| {
         let range = if trajectory { around(position, far) } else { position..=position };
-        let rounds: Vec<Vec<f64>> = part
-            .rounds
-            .iter()
-            .map(|round| {
-                let samples = round.samples.iter();
-                let in_range = samples.filter(|sample| range.contains(&sample.position));
-                in_range.map(|sample| sample.log.exp()).collect::<Vec<f64>>()
-            })
-            .filter(|round| !round.is_empty())
-            .collect();
-        let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
-        figure(position, &slices, random)
-            .map(|(figure, _)| figure)
-            .filter(|figure| figure.summary.samples >= POINT_SAMPLES_MIN)
+        let in_range = |round: &Round| -> Vec<f64> {
+            let samples = round.samples.iter().filter(|sample| range.contains(&sample.position));
+            samples.map(|sample| sample.log.exp()).collect()
+        };
+        let rounds: Vec<Vec<f64>> = part.rounds.iter().map(in_range).collect();
+        let rounds = rounds.iter().map(Vec::as_slice).filter(|round| !round.is_empty());
+        let (figure, _) = figure(position, &rounds.collect::<Vec<&[f64]>>(), random)?;
+        (figure.summary.samples >= POINT_SAMPLES_MIN).then(|| figure.measured())
     };
-    let figures: Vec<Figure> = positions.into_iter().filter_map(at).collect();
-    growth(&figures.iter().collect::<Vec<_>>())
+    growth(&positions.into_iter().filter_map(at).collect::<Vec<_>>())
 }
 
 /// Positions from `first`, of which a tenth on either side is free, to `far`.

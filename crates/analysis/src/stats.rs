@@ -1,21 +1,6 @@
 //! The statistics kit: what a textbook has, under its textbook name.
-//!
-//! | module | what it has |
-//! | --- | --- |
-//! | `quantiles` | quantiles and medians of samples, sorting |
-//! | `logs` | sums of what only logarithms can hold |
-//! | `moments` | means and deviations |
-//! | `bootstrap` | medians with intervals, intervals from replicates |
-//! | `sign_test` | the interval of a median by order statistics alone |
-//! | `student` | Student's t: p-values and quantiles |
-//! | `regression` | slopes: Theil and Sen's, least squares |
-//! | `poisson` | intervals of counts and of shares of them |
-//! | `random` | seeded draws |
-//! | `thresholds` | the numbers that decide |
-//! | `whole_quantile` | quantiles of all operations of a load, with CIs |
 
 pub mod bootstrap;
-pub mod logs;
 pub mod moments;
 pub mod normal;
 pub mod poisson;

@@ -2,29 +2,24 @@
 
 pub mod averages;
 pub mod distributions;
-mod facts;
 pub(crate) mod figure;
-mod levels;
-mod lookup;
-pub(crate) mod maps;
 pub(crate) mod shares;
 
 use crate::gather::positions::verdicts_from;
-use crate::gather::{Absence, Gathered, Samples};
+use crate::gather::{Gathered, Samples};
+use crate::growth::levels::MeasuredPoint;
 use crate::pairs::comparison::Series;
 use crate::pairs::comparisons::Comparisons;
-use crate::pairs::rankings;
-use crate::rates::unfinished;
 use crate::rates::usl;
+use crate::shape::levels::levels;
 use crate::shape::{Shape, point_steps};
 use crate::stats::bootstrap::{REPLICATES, Resampled, budget_interval, median_over_rounds};
 use crate::stats::random::generator;
-use crate::tables::facts::facts;
 use crate::tables::figure::{Figure, counting, figure, growth};
 use crate::tables::shares::Portion;
 use crate::{
-    ComparisonOutcome, CutShort, Distribution, Growth, Lead, Level, MissingFigure, PointSummary,
-    Rate, Row, Scaling, Speedup, SubjectComparison, Table, rates,
+    ComparisonOutcome, CutShort, Distribution, Lead, Level, MissingFigure, PointSummary, Rate, Row,
+    Scaling, Speedup, SubjectComparison, Table, rates,
 };
 use fastrand::Rng;
 use model::{
@@ -41,7 +36,7 @@ pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, bool) -> bool) -> Ve
     let mut tables = Vec::new();
     for workload in &run.plan.workloads {
         let gathered = Gathered::new(run, &workload.name);
-        for parameters in gathered.in_order() {
+        for &parameters in &gathered.parameters {
             let gathered = &gathered;
             let mut has_facts = false;
             for metric in &workload.metrics {
@@ -52,11 +47,11 @@ pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, bool) -> bool) -> Ve
                 }
                 let mut table = context.table(headline);
                 // A metric that belongs to other parameters would be a table of dashes.
-                if !table.headline && !table.rows.iter().any(has_figures) {
+                if !table.headline && !table.rows.iter().any(Row::has_figures) {
                     continue;
                 }
                 if table.headline && !has_facts {
-                    table.facts = facts(&gathered.facts(parameters));
+                    table.facts = gathered.facts(parameters);
                     table.load = gathered.load(parameters);
                     has_facts = true;
                 }
@@ -76,22 +71,20 @@ pub(crate) fn headlines(
 ) {
     for workload in &run.plan.workloads {
         let gathered = Gathered::new(run, &workload.name);
-        for parameters in gathered.in_order() {
+        for &parameters in &gathered.parameters {
             for subject in workload.subjects.iter().filter(|subject| !subject.control) {
                 let Some(metric) = workload.headline(&subject.name) else { continue };
                 let gathered = &gathered;
                 let context = Context { run, workload, gathered, parameters, metric };
-                let points: Vec<u64> =
-                    gathered.axis(parameters, &metric.name).into_iter().collect();
+                let points = gathered.axis(parameters, &metric.name);
                 let warm = verdicts_from(workload.trajectory, &points);
                 let series = gathered.series(&subject.name, parameters, &metric.name);
-                let counts = |point: &u64| *point >= warm && points.contains(point);
-                for (&point, samples) in
-                    series.into_iter().flatten().filter(|(point, _)| counts(point))
-                {
-                    let rounds: Vec<&[f64]> = samples.rounds.iter().map(AsRef::as_ref).collect();
+                for point in points.into_iter().filter(|point| *point >= warm) {
+                    let Some(samples) = series.and_then(|series| series.get(&point)) else {
+                        continue;
+                    };
                     let mut random = context.random(&subject.name, point);
-                    let resampled = median_over_rounds(&rounds, REPLICATES, &mut random);
+                    let resampled = median_over_rounds(&samples.slices(), REPLICATES, &mut random);
                     if let Some(resampled) = resampled {
                         each(workload, (&subject.name, parameters), point, &resampled);
                     }
@@ -101,11 +94,6 @@ pub(crate) fn headlines(
     }
 }
 
-fn has_figures(row: &Row) -> bool {
-    row.cells.iter().any(Option::is_some)
-}
-
-/// What one table is made from.
 struct Context<'a> {
     run: &'a Run,
     workload: &'a WorkloadInfo,
@@ -144,24 +132,20 @@ impl Context<'_> {
     }
 
     fn table(&self, headline: bool) -> Table {
-        let points: Vec<u64> =
-            self.gathered.axis(self.parameters, &self.metric.name).into_iter().collect();
+        let points = self.gathered.axis(self.parameters, &self.metric.name);
         let portion = Portion::new(self.workload, self.parameters);
         let shares = portion.as_ref().and_then(|portion| portion.shares(&points));
         let axis = &self.workload.axis_parameter;
-        let one_each =
-            shares.as_ref().and_then(|shares| shares.one_each(axis)).map(|index| points[index]);
+        let one_each = shares.as_ref().and_then(|shares| Some(points[shares.one_each(axis)?]));
         // A control has no figures, and no row.
-        let subjects = self.workload.subjects.iter();
-        let subjects =
-            subjects.filter(|subject| !subject.control && self.has_row(subject, headline));
+        let subjects = self.workload.subjects.iter().filter(|subject| !subject.control);
+        // The first calls of a trajectory are cold, and not compared.
+        let warm = verdicts_from(self.workload.trajectory, &points);
         let (mut rows, mut series) = (Vec::new(), Vec::new());
-        for subject in subjects {
+        for subject in subjects.filter(|subject| self.has_row(subject, headline)) {
             let (row, figures) = self.row(subject, &points, one_each, headline);
-            // The first calls of a trajectory are cold, and not compared.
-            let warm = verdicts_from(self.workload.trajectory, &points);
             let counting = figures.iter().filter(|figure| figure.summary.point >= warm);
-            let of_row = counting.map(Figure::measured).collect::<Vec<_>>();
+            let of_row: Vec<MeasuredPoint> = counting.map(Figure::measured).collect();
             if !of_row.is_empty() {
                 series.push(Series::new(&subject.name, self.metric.lower_is_better, of_row));
             }
@@ -188,11 +172,7 @@ impl Context<'_> {
             shares,
             leads: leads(&comparisons, &rows, &points),
             comparisons: with_shares(comparisons.outcomes(), portion.as_ref()),
-            rankings: if ranked {
-                rankings::rankings(&comparisons, &rows, &points)
-            } else {
-                Vec::new()
-            },
+            rankings: if ranked { comparisons.rankings(&rows, &points) } else { Vec::new() },
             distributions: self.distributions(&points),
             facts: Vec::new(),
             load: Vec::new(),
@@ -250,21 +230,25 @@ impl Context<'_> {
         let shape = self.shape(&subject.name);
         // What has levels has no order of growth, and no trend.
         let is_staircase = subject.memory_access.is_some();
-        let growth = self.growth(&all, shape.trajectory).filter(|_| !is_staircase);
+        let counting = counting(&all, shape.trajectory);
+        // Orders of growth are those of costs: a rate that rises or falls has none.
+        let is_cost = self.metric.lower_is_better && !self.workload.averages && !is_staircase;
+        let growth = if is_cost { growth(&counting) } else { None };
         let unfinished = self.gathered.unfinished(&subject.name, self.parameters);
-        let rate = self.rate(&all, shape.trajectory, one_each, headline).filter(|_| !is_staircase);
+        let rate = self.rate(&counting, one_each, headline).filter(|_| !is_staircase);
         // The other metrics have no figures there either, which says nothing new.
         let headline_from = one_each.filter(|_| headline);
         let rate = match headline_from {
-            Some(one_each) => unfinished::beyond(rate, &all, one_each, &unfinished),
+            Some(one_each) => rates::beyond(rate, &all, one_each, &unfinished),
             None => rate,
         };
         let workers_to = headline_from.or_else(|| self.table_of_workers(points, headline));
-        let speedup = workers_to.and_then(|to| self.speedup(&all, to));
+        let measured: Vec<MeasuredPoint> = all.iter().map(Figure::measured).collect();
+        let speedup = workers_to.and_then(|to| self.speedup(&measured, to));
         // Where the rate of one was measured, whatever the axis of the table is called.
         let is_table = headline && self.run.is_foreign() && points.first() == Some(&1);
         let last = points.last().copied().filter(|_| is_table);
-        let scaling = workers_to.or(last).and_then(|to| self.scaling(&all, to));
+        let scaling = workers_to.or(last).and_then(|to| self.scaling(measured, to));
         // A trajectory has more positions than its table shows.
         let figures: Vec<Figure> =
             all.into_iter().filter(|figure| points.contains(&figure.summary.point)).collect();
@@ -304,13 +288,6 @@ impl Context<'_> {
         (row, figures)
     }
 
-    /// Orders of growth are those of costs: a rate that rises or falls has none.
-    fn growth(&self, figures: &[Figure], trajectory: bool) -> Option<Growth> {
-        let counting = counting(figures, trajectory);
-        let grows = self.metric.lower_is_better && !self.workload.averages;
-        if grows { growth(&counting) } else { None }
-    }
-
     /// A degree, such as a share or an index, is neither a cost nor a rate.
     fn is_rate(&self, headline: bool) -> bool {
         let says_so = headline || self.metric.unit.ends_with("/s");
@@ -324,19 +301,14 @@ impl Context<'_> {
         points.last().copied().filter(|_| is_of_workers && points.first() == Some(&1))
     }
 
-    /// How the rate grows with workers up to the point `to`. A workload of the user's own has the whole that its axis is a
-    /// multiple of only where that counts workers.
-    fn speedup(&self, figures: &[Figure], to: u64) -> Option<Speedup> {
+    /// How the rate grows with workers up to the point `to`. A workload of the user's own has the whole that its axis
+    /// is a multiple of only where that counts workers.
+    fn speedup(&self, points: &[MeasuredPoint], to: u64) -> Option<Speedup> {
         let WorkloadInfo { parallel, custom, .. } = self.workload;
         let is_parallel = parallel.is_some() || custom.is_some() || self.run.is_foreign();
-        let points: Vec<_> = figures.iter().map(Figure::measured).collect();
-        let speedup = (is_parallel && self.is_rate(true))
-            .then(|| rates::speedup::speedup(&points, to))
-            .flatten()?;
-        Some(match self.cpus_left() {
-            Some(left) => speedup.with_cpus_left(left),
-            None => speedup,
-        })
+        let speedup = || rates::speedup::speedup(points, to);
+        let speedup = (is_parallel && self.is_rate(true)).then(speedup).flatten();
+        speedup.map(|speedup| speedup.with_cpus_left(self.cpus_left()))
     }
 
     /// The CPUs that others left to the run; `None` where the host did not count.
@@ -346,11 +318,11 @@ impl Context<'_> {
         Some((1.0 - taken) * self.run.host_before.number(CPUS_ONLINE)?)
     }
 
-    /// The law. Of those that do work of their own it is that up to one for each of the whole: beyond, they only take turns.
-    fn scaling(&self, figures: &[Figure], one_each: u64) -> Option<Scaling> {
+    /// The law. Of those that do work of their own it is that up to one for each of the whole: beyond, they only take
+    /// turns.
+    fn scaling(&self, mut points: Vec<MeasuredPoint>, one_each: u64) -> Option<Scaling> {
         let is_parallel = self.workload.parallel.is_some();
-        let counting = figures.iter().filter(|f| !is_parallel || f.point() <= one_each);
-        let points: Vec<_> = counting.map(Figure::measured).collect();
+        points.retain(|at| !is_parallel || at.point <= one_each);
         if self.is_rate(true) { usl::scaling(&points) } else { None }
     }
 
@@ -358,16 +330,13 @@ impl Context<'_> {
     /// beyond it, the points before it are left out, unless the rate is crushed by then.
     fn rate(
         &self,
-        figures: &[Figure],
-        trajectory: bool,
+        points: &[MeasuredPoint],
         one_each: Option<u64>,
         headline: bool,
     ) -> Option<Rate> {
         if !self.is_rate(headline) {
             return None;
         }
-        let points: Vec<_> =
-            counting(figures, trajectory).into_iter().map(Figure::measured).collect();
         let at = one_each.and_then(|each| points.iter().position(|at| at.point == each));
         if headline
             && self.workload.parallel.is_some()
@@ -377,7 +346,7 @@ impl Context<'_> {
             return None;
         }
         let Some(at) = at.filter(|&at| at + 1 < points.len()) else {
-            return rates::rate(&points);
+            return rates::rate(points);
         };
         let from = if rates::is_crushed(&points[..=at]) { 0 } else { at };
         rates::rate_past(&points[from..])
@@ -407,15 +376,13 @@ impl Context<'_> {
         let metric = &self.metric.name;
         let series = self.gathered.series(&subject.name, self.parameters, metric);
         let series = series.filter(|_| headline && subject.memory_access.is_some());
-        series.map_or_else(Vec::new, |series| {
-            levels::levels(series, |from| self.random(&subject.name, from))
-        })
+        series
+            .map_or_else(Vec::new, |series| levels(series, |from| self.random(&subject.name, from)))
     }
 
     fn summarise(&self, subject: &str, point: u64, samples: &Samples<'_>) -> Option<Figure> {
-        let rounds: Vec<&[f64]> =
-            samples.rounds.iter().map(AsRef::as_ref).filter(|round| !round.is_empty()).collect();
-        let (mut figure, replicates) = figure(point, &rounds, &mut self.random(subject, point))?;
+        let (mut figure, replicates) =
+            figure(point, &samples.slices(), &mut self.random(subject, point))?;
         if self.run.plan.budget.is_some() && !replicates.is_empty() {
             figure.summary.median = budget_interval(figure.summary.median.value, &replicates);
         }
@@ -450,25 +417,18 @@ impl Context<'_> {
         cells: &[Option<PointSummary>],
         short: Option<&CutShort>,
     ) -> Vec<(u64, MissingFigure)> {
+        let (name, metric) = (&subject.name, &self.metric.name);
+        let reason = |point: u64| {
+            if let Some(short) = short.filter(|short| short.reached < point) {
+                let (reached, reason) = (short.reached, short.reason.clone());
+                return MissingFigure::CutShort { reached, reason };
+            }
+            let on_the_way = self.workload.trajectory;
+            let missing = self.gathered.missing(name, self.parameters, metric, point, on_the_way);
+            missing.unwrap_or_else(|| self.why_not_planned(name, point))
+        };
         let empty = points.iter().zip(cells).filter(|(_, cell)| cell.is_none());
-        empty
-            .map(|(&point, _)| {
-                if let Some(short) = short.filter(|short| short.reached < point) {
-                    let (reached, reason) = (short.reached, short.reason.clone());
-                    return (point, MissingFigure::CutShort { reached, reason });
-                }
-                let (trajectory, name) = (self.workload.trajectory, &subject.name);
-                let gap = match self.gathered.absence(name, self.parameters, point, trajectory) {
-                    Absence::Failed(reason) => MissingFigure::Failed { reason: reason.clone() },
-                    Absence::MetricMissing => {
-                        MissingFigure::MetricMissing { metric: self.metric.name.clone() }
-                    }
-                    Absence::NotReached => MissingFigure::RunEnded,
-                    Absence::NotPlanned => self.why_not_planned(&subject.name, point),
-                };
-                (point, gap)
-            })
-            .collect()
+        empty.map(|(&point, _)| (point, reason(point))).collect()
     }
 
     /// Why the plan has no cell of `subject` at `point`.

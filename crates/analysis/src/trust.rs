@@ -10,8 +10,7 @@ use crate::tables::headlines;
 use model::{CellKey, Parameters, Run};
 use std::collections::{BTreeMap, HashMap};
 
-/// The width of every series at each point with several rounds, by the key of its cell in round 0. It
-/// decides whether the cell is measured once more.
+/// The width of every series at each point with several rounds, by the key of its cell in round 0.
 pub fn by_cell(run: &Run) -> HashMap<CellKey, f64> {
     let mut widths: HashMap<CellKey, f64> = HashMap::new();
     let first_round: Vec<&CellKey> = run.plan.cells.iter().filter(|key| key.round == 0).collect();

@@ -1,8 +1,8 @@
-//! What a process would gain from the cheapest subject, at its own rate of events.
+//! What a process would gain from the cheapest subject, at its own rate of events, and whether it wakes up for nothing.
 
 use super::{Advice, Ranked};
 use crate::Estimate;
-use crate::thresholds::CPU_SAVED_MIN;
+use crate::thresholds::{CPU_SAVED_MIN, IDLE_WAKEUPS_MIN_PER_S};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,33 +39,84 @@ impl Advice {
     pub fn gain(&self, in_use: &str, events_per_s: f64) -> Option<Gain> {
         let cheapest = self.ranking.first()?;
         let in_use = self.ranking.iter().find(|row| row.subject == in_use)?;
-        let cpu_saved = difference(in_use.cost_ns, cheapest.cost_ns);
-        let cpu_saved = [cpu_saved.value, cpu_saved.low, cpu_saved.high];
-        let [value, low, high] = cpu_saved.map(|saved_ns| saved_ns * events_per_s / 1e9);
+        let saved_ns = difference(in_use.cost_ns, cheapest.cost_ns);
+        let cpu_saved = saved_ns.map(|saved_ns| saved_ns * events_per_s / 1e9);
         let verdict = match () {
             () if !in_use.clearly_behind => GainVerdict::Nothing,
-            () if high < CPU_SAVED_MIN => GainVerdict::Negligible,
+            () if cpu_saved.high < CPU_SAVED_MIN => GainVerdict::Negligible,
             () => GainVerdict::Worth,
         };
-        Some(Gain {
-            in_use: in_use.clone(),
-            cheapest: cheapest.clone(),
-            events_per_s,
-            cpu_saved: Estimate { value, low, high },
-            verdict,
-        })
+        let (in_use, cheapest) = (in_use.clone(), cheapest.clone());
+        Some(Gain { in_use, cheapest, events_per_s, cpu_saved, verdict })
     }
 }
 
-/// What `above` is more than `below`. The interval of a difference is made of both intervals, each end of
-/// the ends that lead to it (Zou and Donner 2008, "Construction of confidence limits about effect
-/// measures", the method of variance estimates recovery).
+/// What `above` is more than `below`, with an interval made of both (Zou and Donner 2008, the method of variance
+/// estimates recovery).
 fn difference(above: Estimate, below: Estimate) -> Estimate {
     let value = above.value - below.value;
     Estimate {
         value,
         low: value - (above.value - above.low).hypot(below.high - below.value),
         high: value + (above.high - above.value).hypot(below.value - below.low),
+    }
+}
+
+/// A wait that ends without an event after less than this had a time-out of 0. Source: `PR_SET_TIMERSLACK` in
+/// prctl(2), by which Linux ends any other time-out 50 µs late.
+const TIMER_SLACK_S: f64 = 50e-6;
+
+/// The wake-ups of a process by one thing that it waits on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wakeups {
+    /// Waits a second that returned only descriptors that stay ready and are not served.
+    pub unserved_per_s: f64,
+    /// Waits a second that returned nothing.
+    pub empty_per_s: f64,
+    /// The mean time until one of these ended; absent where none was seen whole.
+    pub empty_after_s: Option<f64>,
+}
+
+/// Wake-ups that no event is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum IdleWakeups {
+    /// Descriptors stay ready and are not served, so that no wait blocks.
+    Unserved {
+        /// So many a second.
+        per_s: f64,
+    },
+    /// Time-outs end before anything comes.
+    TimeOuts {
+        /// So many a second.
+        per_s: f64,
+        /// After so long.
+        after_s: f64,
+    },
+    /// It asks without waiting: the time-out is 0.
+    Polls {
+        /// So many times a second.
+        per_s: f64,
+        /// The share of one CPU that these calls take.
+        cpu_share: f64,
+    },
+}
+
+impl Wakeups {
+    /// What most of the idle wake-ups are, where there are enough of them.
+    pub fn idle(self) -> Option<IdleWakeups> {
+        if self.unserved_per_s >= IDLE_WAKEUPS_MIN_PER_S {
+            return Some(IdleWakeups::Unserved { per_s: self.unserved_per_s });
+        }
+        let (per_s, after_s) = (self.empty_per_s, self.empty_after_s?);
+        let cpu_share = per_s * after_s;
+        match () {
+            () if per_s < IDLE_WAKEUPS_MIN_PER_S => None,
+            () if after_s >= TIMER_SLACK_S => Some(IdleWakeups::TimeOuts { per_s, after_s }),
+            () if cpu_share >= CPU_SAVED_MIN => Some(IdleWakeups::Polls { per_s, cpu_share }),
+            // A loop that works, and looks for events in between.
+            () => None,
+        }
     }
 }
 
@@ -116,5 +167,27 @@ mod tests {
             let gain = advice.gain(in_use, 1e9).unwrap();
             assert_eq!(gain.verdict, GainVerdict::Nothing, "{in_use}");
         }
+    }
+
+    fn empty(empty_per_s: f64, after_s: f64) -> Option<IdleWakeups> {
+        Wakeups { empty_per_s, empty_after_s: Some(after_s), ..Wakeups::default() }.idle()
+    }
+
+    #[test]
+    fn wake_ups_for_nothing_are_distinguished() {
+        let unserved_per_s = 313_000.0;
+        let spins = Wakeups { unserved_per_s, ..Wakeups::default() };
+        assert_eq!(spins.idle(), Some(IdleWakeups::Unserved { per_s: unserved_per_s }));
+        let time_outs = IdleWakeups::TimeOuts { per_s: 470.0, after_s: 0.002 };
+        assert_eq!(empty(470.0, 0.002), Some(time_outs));
+        let polls = IdleWakeups::Polls { per_s: 500_000.0, cpu_share: 0.5 };
+        assert_eq!(empty(500_000.0, 1e-6), Some(polls));
+    }
+
+    #[test]
+    fn a_few_time_outs_and_looks_between_work_are_none() {
+        assert_eq!(empty(10.0, 0.1), None);
+        assert_eq!(empty(2_000.0, 1e-6), None);
+        assert_eq!(Wakeups { unserved_per_s: 3.0, ..Wakeups::default() }.idle(), None);
     }
 }

@@ -9,21 +9,21 @@ use std::collections::BTreeMap;
 /// The subjects of which a run with this plan may have a cost at `spot`: the share of the active ones lies
 /// within what was planned at some totals, and the total between these. A run has no cost of any other.
 pub fn subjects_in_range(plan: &Plan, spot: Spot) -> Vec<&str> {
-    let mut shares: BTreeMap<(&str, &str, u64), Range> = BTreeMap::new();
+    let mut shares: BTreeMap<(&str, &str, u64), Vec<f64>> = BTreeMap::new();
     for info in plan.workloads.iter().filter(|info| info.ratio.is_some()) {
         for key in plan.cells.iter().filter(|key| key.workload == info.name) {
             if let Some((total, share)) = total_and_share(info, key) {
-                shares.entry((&key.subject, &info.name, total)).or_default().widen(share);
+                shares.entry((&key.subject, &info.name, total)).or_default().push(share);
             }
         }
     }
-    let mut totals: BTreeMap<(&str, &str), Range> = BTreeMap::new();
-    for ((subject, workload, total), range) in shares {
-        if range.holds(spot.active / spot.total) {
-            totals.entry((subject, workload)).or_default().widen(total as f64);
+    let mut totals: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+    for ((subject, workload, total), shares) in shares {
+        if is_between(&shares, spot.active / spot.total) {
+            totals.entry((subject, workload)).or_default().push(total as f64);
         }
     }
-    let inside = totals.into_iter().filter(|(_, range)| range.holds(spot.total));
+    let inside = totals.into_iter().filter(|(_, totals)| is_between(totals, spot.total));
     let mut subjects: Vec<&str> = inside.map(|((subject, _), _)| subject).collect();
     subjects.dedup();
     subjects
@@ -32,12 +32,10 @@ pub fn subjects_in_range(plan: &Plan, spot: Spot) -> Vec<&str> {
 /// The part of `run` that grounds for advice come from: the headline metrics of workloads with a ratio.
 pub fn only_grounds(mut run: Run) -> Run {
     run.plan.workloads.retain(|info| info.ratio.is_some());
-    let workloads = &run.plan.workloads;
-    let workload = |name: &str| workloads.iter().find(|info| info.name == name);
-    run.cells.retain(|cell| workload(&cell.key.workload).is_some());
+    run.cells.retain(|cell| run.plan.workload(&cell.key.workload).is_some());
     for cell in &mut run.cells {
-        let headline =
-            workload(&cell.key.workload).and_then(|info| info.headline(&cell.key.subject));
+        let info = run.plan.workload(&cell.key.workload);
+        let headline = info.and_then(|info| info.headline(&cell.key.subject));
         cell.metrics.retain(|metric| headline.is_some_and(|first| first.name == metric.name));
     }
     run.profile = model::Profile::default();
@@ -55,28 +53,11 @@ fn total_and_share(info: &WorkloadInfo, key: &CellKey) -> Option<(u64, f64)> {
     Some((total, share))
 }
 
-/// What lies between planned values.
-#[derive(Clone, Copy)]
-struct Range {
-    low: f64,
-    high: f64,
-}
-
-impl Default for Range {
-    fn default() -> Range {
-        Range { low: f64::INFINITY, high: 0.0 }
-    }
-}
-
-impl Range {
-    fn widen(&mut self, value: f64) {
-        (self.low, self.high) = (self.low.min(value), self.high.max(value));
-    }
-
-    /// As wide as two positions may differ and count as the same.
-    fn holds(self, value: f64) -> bool {
-        self.low <= value * LEAD_MIN && value <= self.high * LEAD_MIN
-    }
+/// Whether a value lies between the least and the largest of `planned`, as far as two positions may differ and count as
+/// the same.
+fn is_between(planned: &[f64], value: f64) -> bool {
+    planned.iter().any(|planned| *planned <= value * LEAD_MIN)
+        && planned.iter().any(|planned| value <= planned * LEAD_MIN)
 }
 
 #[cfg(test)]

@@ -1,59 +1,50 @@
-//! Where the CPU time is that a series takes more or less in one of two profiled runs.
+//! Where the CPU time is that a series takes more or less in one of two profiled runs, and which system calls it makes
+//! more or fewer of.
 
 use super::results::{CallsAt, Change, ChangeDetail, ComparedTable, RunAttribution};
-use crate::calls::Counted;
+use crate::calls::{CallsChange, Counted};
 use crate::thresholds::SAME_MAX;
 use crate::{Table, profile};
+use model::Run;
 use model::command_facts::SYSTEM_CALLS;
-use model::{Parameters, Run};
 
-/// Adds to each change of a headline series the system calls that changed with it, at the last point where it did.
-pub(super) fn name_calls(changes: &mut [Change], runs: [&Run; 2], compared: &[ComparedTable]) {
-    for change in changes.iter_mut().filter(|change| change.headline) {
-        let Change { workload, parameters, metric, .. } = &*change;
-        let is_of = |t: &&ComparedTable| {
-            (&t.workload, &t.parameters, &t.metric.name) == (workload, parameters, metric)
-        };
-        let points = match &change.detail {
-            ChangeDetail::Series { .. } => compared.iter().find(is_of).map(|table| &table.points),
-            ChangeDetail::Points { points, .. } => Some(points),
-            _ => None,
-        };
-        let (Some(&point), Some(subject)) =
-            (points.and_then(|points| points.last()), change.subjects.first())
-        else {
-            continue;
-        };
-        let calls = Counted { workload, parameters, subject }.change(runs.map(|run| (run, point)));
-        let is_more = |calls: &crate::calls::CallsChange| {
-            let ratio = calls.after / calls.before;
-            metric == SYSTEM_CALLS || ratio.max(1.0 / ratio) > SAME_MAX
-        };
-        change.calls = calls.filter(is_more).map(|change| CallsAt { point, change });
-    }
-}
-
-/// Adds to each change of a series where it is, by the profiles of both runs.
+/// Adds to each change of a series where it is, by the profiles of both runs; and to those of a headline series the
+/// system calls that changed with it, at the last point where it did.
 pub(super) fn attribute(
     changes: &mut [Change],
     runs: [&Run; 2],
     compared: &[ComparedTable],
     sources: &[Table],
 ) {
-    if runs.iter().any(|run| run.profile.is_empty()) {
-        return;
-    }
+    let are_profiled = runs.iter().all(|run| !run.profile.is_empty());
     for change in changes {
-        let is_of = |workload: &str, parameters: &Parameters, metric: &str| {
-            (workload, metric) == (&*change.workload, &*change.metric)
-                && *parameters == change.parameters
+        let Some(table) = compared.iter().find(|table| table.key() == change.key()) else {
+            continue;
         };
-        let table = compared.iter().find(|t| is_of(&t.workload, &t.parameters, &t.metric.name));
-        let source = sources.iter().find(|t| is_of(&t.workload, &t.parameters, &t.metric.name));
-        if let (Some(table), Some(source)) = (table, source) {
+        if change.headline {
+            change.calls = calls(change, runs, table);
+        }
+        let source = sources.iter().find(|table| table.key() == change.key());
+        if let Some(source) = source.filter(|_| are_profiled) {
             change.attribution = attribution(change, runs, table, source);
         }
     }
+}
+
+fn calls(change: &Change, runs: [&Run; 2], table: &ComparedTable) -> Option<CallsAt> {
+    let points = match &change.detail {
+        ChangeDetail::Series { .. } => &table.points,
+        ChangeDetail::Points { points, .. } => points,
+        _ => return None,
+    };
+    let (&point, subject) = (points.last()?, change.subjects.first()?);
+    let Change { workload, parameters, metric, .. } = change;
+    let calls = Counted { workload, parameters, subject }.change(runs.map(|run| (run, point)));
+    let is_more = |calls: &CallsChange| {
+        let ratio = calls.after / calls.before;
+        metric == SYSTEM_CALLS || ratio.max(1.0 / ratio) > SAME_MAX
+    };
+    calls.filter(is_more).map(|change| CallsAt { point, change })
 }
 
 fn attribution(
@@ -73,8 +64,7 @@ fn attribution(
     };
     // The last of them that has a profile in both.
     points.iter().rev().find_map(|&point| {
-        let index = table.points.iter().position(|&listed| listed == point)?;
-        let ratio = row.cells.get(index)?.as_ref()?.ratio.ratio;
+        let ratio = table.ratio_at(row, point)?.ratio;
         let factor = match source.metric.unit.as_str() {
             "ns" => ratio,
             rate if rate.ends_with("/s") => ratio.inverse(),

@@ -1,18 +1,15 @@
 //! What changed from one run to the other.
 //!
-//! Growth classes, crossovers and modes are found in each run by itself, and by rules that weigh what
-//! one run holds. A run that was disturbed may lie on the other side of such a rule. So a change needs two
-//! witnesses: both runs are decided, and the ratios of the comparison say so as well. A series of another
-//! growth class is not slower by the same factor at both ends; a crossover that has moved is one of
-//! which one series is faster or slower somewhere.
+//! Growth classes, crossovers and modes are found in each run by itself, and a disturbed run may lie on the other side
+//! of such a rule. So a change needs two witnesses: both runs are decided, and the ratios of the comparison say so as
+//! well. A series of another growth class is not slower by the same factor at both ends; of a crossover that has moved
+//! one series is faster or slower somewhere.
 
 use super::judge::{Family, bends, part};
 use super::results::{Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction};
 use super::results::{Ratio, Verdict};
 use super::series;
-use super::served::Served;
-use super::table_pair::{RowPair, TablePair};
-use crate::Table;
+use super::table_pair::TablePair;
 use crate::thresholds::MARGIN;
 use model::Run;
 
@@ -22,138 +19,79 @@ pub(super) fn changes(
     pairs: &[TablePair<'_>],
     tables: &[ComparedTable],
     family: Family,
-    rivals: &dyn Fn(&str) -> Vec<(String, String)>,
 ) -> Vec<Change> {
     let mut all = Vec::new();
     for pair in pairs {
-        let changes = TableChanges { pair };
-        let table = tables.iter().find(|table| is_judged_of(pair, table));
+        let table = tables.iter().find(|table| table.key() == pair.tables[1].key());
         for row in table.iter().flat_map(|table| &table.rows) {
-            all.extend(changes.figures(table.map_or(&[], |table| &table.points), row));
+            for (verdict, direction) in
+                [(Verdict::Slower, Direction::Worse), (Verdict::Faster, Direction::Better)]
+            {
+                let detail = figure(table.map_or(&[], |table| &table.points), row, verdict);
+                let direction = Some(direction);
+                all.extend(
+                    detail.map(|d| pair.change(ChangeKind::Figure, direction, &[&row.subject], d)),
+                );
+            }
         }
+        // That the medians are clear of chance and the best tenth is not.
+        let lower_is_better = pair.tables[1].metric.lower_is_better;
         for row in &pair.rows {
-            all.extend(changes.part(row, family));
+            let detail = part(&row.effects, pair.usual, family, lower_is_better)
+                .map(|ratio| ChangeDetail::Medians { ratio });
+            all.extend(detail.map(|d| pair.change(ChangeKind::Part, None, &[row.subject()], d)));
         }
         for row in pair.rows.iter().filter(|row| bends(&row.effects, family)) {
-            all.extend(changes.growth(row));
+            let changed = series::growth(row.rows).or_else(|| series::trend(row.rows));
+            all.extend(changed.map(|(direction, detail)| {
+                pair.change(ChangeKind::Growth, Some(direction), &[row.subject()], detail)
+            }));
         }
-        let moved = |subject: &str| {
-            let row = table.and_then(|table| table.rows.iter().find(|row| row.subject == subject));
-            row.is_some_and(has_changed)
-        };
-        all.extend(changes.crossovers(&rivals(&pair.tables[1].workload), &moved));
+        all.extend(crossovers(runs[1], pair, table));
         for row in &pair.rows {
-            all.extend(changes.modes(row));
+            let detail = series::modes(row.rows);
+            all.extend(detail.map(|d| pair.change(ChangeKind::Modes, None, &[row.subject()], d)));
         }
         // The other metrics of the same cells failed too.
         if pair.tables[1].headline {
-            all.extend(changes.outcomes(runs));
+            all.extend(outcomes(runs, pair));
         }
     }
     all
 }
 
-fn is_judged_of(pair: &TablePair<'_>, table: &ComparedTable) -> bool {
-    let source = pair.tables[1];
-    source.workload == table.workload
-        && source.parameters == table.parameters
-        && source.metric.name == table.metric.name
+/// Crossovers that moved, went or came, where a series of the two is faster or slower anywhere.
+fn crossovers(new: &Run, pair: &TablePair<'_>, table: Option<&ComparedTable>) -> Vec<Change> {
+    let workload = new.plan.workload(&pair.tables[1].workload);
+    let rivals = workload.map_or(&[][..], |workload| &workload.compared_pairs);
+    let has_changed = |row: &ComparedRow| {
+        let mut at_points = row.cells.iter().flatten().map(|cell| cell.ratio.verdict);
+        row.overall.verdict.differs() || at_points.any(Verdict::differs)
+    };
+    let moved = |subject: &&str| {
+        let row = table.and_then(|table| table.rows.iter().find(|row| row.subject == *subject));
+        row.is_some_and(has_changed)
+    };
+    let compared = series::comparisons(pair.tables, rivals).into_iter();
+    compared
+        .filter(|(subjects, _)| subjects.iter().any(moved))
+        .map(|(subjects, detail)| pair.change(ChangeKind::Crossover, None, &subjects, detail))
+        .collect()
 }
 
-/// Whether a series is faster or slower anywhere.
-fn has_changed(row: &ComparedRow) -> bool {
-    let at_points = row.cells.iter().flatten().map(|cell| cell.ratio.verdict);
-    at_points
-        .chain([row.overall.verdict])
-        .any(|verdict| matches!(verdict, Verdict::Faster | Verdict::Slower))
-}
-
-/// The changes of one table of two runs.
-struct TableChanges<'a> {
-    pair: &'a TablePair<'a>,
-}
-
-impl TableChanges<'_> {
-    fn table(&self) -> &Table {
-        self.pair.tables[1]
-    }
-
-    fn change(
-        &self,
-        kind: ChangeKind,
-        direction: Option<Direction>,
-        subjects: &[&str],
-        detail: ChangeDetail,
-    ) -> Change {
-        let table = self.table();
-        Change {
-            kind,
-            direction,
-            workload: table.workload.clone(),
-            parameters: table.parameters.clone(),
-            metric: table.metric.name.clone(),
-            subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
-            detail,
-            headline: table.headline,
-            attribution: None,
-            calls: None,
+fn outcomes(runs: [&Run; 2], pair: &TablePair<'_>) -> Vec<Change> {
+    let mut all = Vec::new();
+    for row in &pair.tables[1].rows {
+        let Some(before) = pair.tables[0].row(&row.subject) else { continue };
+        let changed = series::outcomes(before, row);
+        for (direction, detail) in
+            changed.into_iter().chain(series::served(runs, pair.tables, &row.subject))
+        {
+            let kind = ChangeKind::Outcome;
+            all.push(pair.change(kind, Some(direction), &[row.subject.as_str()], detail));
         }
     }
-
-    /// Where a series is slower, and where it is faster.
-    fn figures(&self, points: &[u64], row: &ComparedRow) -> Vec<Change> {
-        let verdicts = [(Verdict::Slower, Direction::Worse), (Verdict::Faster, Direction::Better)];
-        let change = |(verdict, direction)| {
-            let detail = figure(points, row, verdict)?;
-            Some(self.change(ChangeKind::Figure, Some(direction), &[&row.subject], detail))
-        };
-        verdicts.into_iter().filter_map(change).collect()
-    }
-
-    /// That the medians are clear of chance and the best tenth is not.
-    fn part(&self, row: &RowPair<'_>, family: Family) -> Option<Change> {
-        let lower_is_better = self.table().metric.lower_is_better;
-        let ratio = part(&row.effects, self.pair.usual, family, lower_is_better)?;
-        let detail = ChangeDetail::Medians { ratio };
-        Some(self.change(ChangeKind::Part, None, &[&row.rows[1].subject], detail))
-    }
-
-    /// Another growth class, or another trend of a rate.
-    fn growth(&self, row: &RowPair<'_>) -> Option<Change> {
-        let [base, new] = row.rows;
-        let (direction, detail) = series::growth(base, new).or_else(|| series::trend(base, new))?;
-        Some(self.change(ChangeKind::Growth, Some(direction), &[&new.subject], detail))
-    }
-
-    /// Crossovers that moved, went or came, where a series of the two is another.
-    fn crossovers(&self, rivals: &[(String, String)], moved: &dyn Fn(&str) -> bool) -> Vec<Change> {
-        series::comparisons(self.pair.tables, rivals)
-            .into_iter()
-            .filter(|(pair, _)| pair.iter().any(|subject| moved(subject)))
-            .map(|(pair, detail)| self.change(ChangeKind::Crossover, None, &pair, detail))
-            .collect()
-    }
-
-    fn modes(&self, row: &RowPair<'_>) -> Option<Change> {
-        let [base, new] = row.rows;
-        let detail = series::modes(base, new)?;
-        Some(self.change(ChangeKind::Modes, None, &[&new.subject], detail))
-    }
-
-    fn outcomes(&self, runs: [&Run; 2]) -> Vec<Change> {
-        let [base, new] = self.pair.tables;
-        let served = Served::new(runs, self.pair.tables);
-        let mut all = Vec::new();
-        for row in &new.rows {
-            let Some(before) = base.row(&row.subject) else { continue };
-            let changed = series::outcomes(before, row);
-            for (direction, detail) in changed.into_iter().chain(served.changes(&row.subject)) {
-                let subjects = [row.subject.as_str()];
-                all.push(self.change(ChangeKind::Outcome, Some(direction), &subjects, detail));
-            }
-        }
-        all
-    }
+    all
 }
 
 /// How a series is faster or slower, if it is: as a whole, or at points.

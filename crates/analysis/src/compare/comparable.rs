@@ -6,8 +6,7 @@ use crate::{Table, is_predicted};
 use model::{HOST_NAME, HostDifference, MachineMatch, Run, RunState, WorkloadInfo};
 use std::collections::BTreeSet;
 
-/// The names of the workloads that can be compared, and what is left out of `base` and `new`; or why nothing
-/// can be compared.
+/// The names of the workloads that can be compared, and what is left out; or why nothing can be compared.
 pub(super) fn comparable<'a>(
     base: &'a Run,
     new: &Run,
@@ -16,17 +15,15 @@ pub(super) fn comparable<'a>(
     let mut reasons = differing_runs(base, new, terms);
     let (mut common, mut differing, mut single) = (BTreeSet::new(), Vec::new(), Vec::new());
     for workload in &base.plan.workloads {
-        let newer = new.plan.workloads.iter().find(|newer| newer.name == workload.name);
-        match newer.map(|newer| difference(workload, newer)) {
+        let name = &workload.name;
+        match new.plan.workload(name).map(|newer| difference(workload, newer)) {
             Some(Some(left_out)) => differing.push(left_out),
-            Some(None) => _ = common.insert(workload.name.as_str()),
-            None => {
-                single
-                    .push(LeftOut::Workload { side: Side::Base, workload: workload.name.clone() });
-            }
+            Some(None) => _ = common.insert(name.as_str()),
+            None => single.push(LeftOut::Workload { side: Side::Base, workload: name.clone() }),
         }
     }
-    let [in_base, in_new] = [base, new].map(|run| names(&run.plan.workloads));
+    let names = |run: &Run| run.plan.workloads.iter().map(|info| info.name.clone()).collect();
+    let [in_base, in_new]: [Vec<String>; 2] = [base, new].map(names);
     let added = in_new.iter().filter(|name| !in_base.contains(name));
     single.extend(added.map(|name| LeftOut::Workload { side: Side::New, workload: name.clone() }));
     if common.is_empty() {
@@ -43,10 +40,6 @@ pub(super) fn comparable<'a>(
     left_out.extend(differing);
     left_out.extend(single);
     Ok((common, left_out))
-}
-
-fn names(workloads: &[WorkloadInfo]) -> Vec<String> {
-    workloads.iter().map(|workload| workload.name.clone()).collect()
 }
 
 /// Why the runs as such can't be compared.
@@ -74,24 +67,19 @@ fn difference(base: &WorkloadInfo, new: &WorkloadInfo) -> Option<LeftOut> {
     if base.version != new.version {
         return Some(LeftOut::Version { workload, base: base.version, new: new.version });
     }
-    // Old records have no parameter for an axis, only its name for people.
-    let axis = |info: &WorkloadInfo| (info.axis.clone(), info.axis_parameter.clone());
-    (axis(base) != axis(new) || base.trajectory != new.trajectory).then(|| LeftOut::Axis {
-        workload,
-        base: base.axis.clone(),
-        new: new.axis.clone(),
-    })
+    let is_same = (&base.axis, &base.axis_parameter, base.trajectory)
+        == (&new.axis, &new.axis_parameter, new.trajectory);
+    let [base, new] = [base, new].map(|info| info.axis.clone());
+    (!is_same).then_some(LeftOut::Axis { workload, base, new })
 }
 
 /// That the hardware is equal and the machines are two.
 fn two_machines(base: &Run, new: &Run) -> Option<LeftOut> {
-    let hosts = [base, new].map(|run| &run.host_before);
-    let [base, new] = hosts.map(|host| host.fact(HOST_NAME).map(str::to_owned));
-    (hosts[0].is_same_machine(hosts[1]) == Some(false))
-        .then_some(LeftOut::TwoMachines { base, new })
+    let is_same = base.host_before.is_same_machine(&new.host_before);
+    let [base, new] = [base, new].map(|run| run.host_before.fact(HOST_NAME).map(str::to_owned));
+    (is_same == Some(false)).then_some(LeftOut::TwoMachines { base, new })
 }
 
-/// The runs that were not measured to their end.
 fn unfinished(base: &Run, new: &Run) -> Vec<LeftOut> {
     let sides = [(Side::Base, base), (Side::New, new)].into_iter();
     let unfinished = sides.filter(|(_, run)| run.summary.state != RunState::Complete);
@@ -112,37 +100,22 @@ pub(super) fn common_tables<'a>(
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<[&'a Table; 2]> {
     let mut common = Vec::new();
+    let unit = |table: &'a Table| (&table.metric.unit, table.metric.lower_is_better);
+    let single = |side, table| LeftOut::Table { side, table: table_name([base, new], table) };
     for table in base {
-        match new.iter().find(|newer| is_same_table(table, newer)) {
-            Some(newer) if has_same_unit(table, newer) => common.push([table, newer]),
+        match new.iter().find(|newer| table.key() == newer.key()) {
+            Some(newer) if unit(table) == unit(newer) => common.push([table, newer]),
             Some(newer) => left_out.push(LeftOut::Unit {
                 table: table_name([base, new], table),
                 base: table.metric.unit.clone(),
                 new: newer.metric.unit.clone(),
             }),
-            None => {
-                let table = table_name([base, new], table);
-                left_out.push(LeftOut::Table { side: Side::Base, table });
-            }
+            None => left_out.push(single(Side::Base, table)),
         }
     }
-    let added = new.iter().filter(|newer| !base.iter().any(|table| is_same_table(table, newer)));
-    left_out.extend(
-        added
-            .map(|table| LeftOut::Table { side: Side::New, table: table_name([base, new], table) }),
-    );
+    let added = new.iter().filter(|newer| !base.iter().any(|table| table.key() == newer.key()));
+    left_out.extend(added.map(|table| single(Side::New, table)));
     common
-}
-
-fn is_same_table(base: &Table, new: &Table) -> bool {
-    base.workload == new.workload
-        && base.parameters == new.parameters
-        && base.metric.name == new.metric.name
-}
-
-fn has_same_unit(base: &Table, new: &Table) -> bool {
-    let unit = |table: &Table| (table.metric.unit.clone(), table.metric.lower_is_better);
-    unit(base) == unit(new)
 }
 
 /// What distinguishes `table` from the other tables of its workload in both runs.

@@ -8,9 +8,9 @@ use super::results::{
     Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Contention, Difference,
     Direction, Ratio, Verdict,
 };
-use super::slowdown;
+use super::several::factor;
 use crate::Estimate;
-use model::{HostFact, HostRole, Parallel, Run, WorkloadInfo};
+use model::{HostFact, HostRole, Parallel, Run};
 
 /// The changes of this kind, the largest first. `differences` are the facts in which the runs differ, and `margin` the
 /// share by which a figure may differ and be the same.
@@ -23,67 +23,56 @@ pub(super) fn contention(
     let mut all: Vec<(f64, Change)> = Vec::new();
     for info in &new.plan.workloads {
         let Some(parallel) = &info.parallel else { continue };
-        let positions = of_workload(info, parallel, tables);
-        for position in positions {
-            let Some(evidence) = Evidence::new(&position, margin) else { continue };
-            let excess = (evidence.slowdown.value / evidence.control.value).ln().abs();
-            all.push((excess, change(&evidence, &position, info, waiting(differences))));
+        let is_headline = |table: &&ComparedTable| table.headline && table.workload == info.name;
+        for sharing in tables.iter().filter(is_headline) {
+            let Some(of_control) = control(tables, sharing, parallel) else { continue };
+            for row in &sharing.rows {
+                let Some(largest) = largest([sharing, of_control], row, margin) else { continue };
+                let (point, [slowdown, control], control_verdict) = largest;
+                let shared = info.subject(&row.subject).map(|subject| subject.shared.clone());
+                let shared = shared.unwrap_or_default();
+                let detail = ChangeDetail::Contention(Contention {
+                    point,
+                    slowdown,
+                    control,
+                    control_verdict,
+                    sharing: parallel.sharing.clone(),
+                    separate: parallel.separate.clone(),
+                    // Where they share nothing that is known, there may be no lock of the kernel.
+                    waiting: waiting(differences).filter(|_| !shared.is_empty()).cloned(),
+                    shared,
+                });
+                let direction = Some(Direction::worse_if(slowdown.value > 1.0));
+                let (kind, subjects) = (ChangeKind::Contention, [row.subject.as_str()]);
+                let change = Change::new(kind, direction, sharing.key(), true, &subjects, detail);
+                all.push((excess([slowdown, control]), change));
+            }
         }
     }
     all.sort_by(|(first, _), (second, _)| second.total_cmp(first));
-    let mut changes: Vec<Change> = Vec::new();
-    for (_, change) in all {
-        // Of a series the point that shows most.
-        let key = |change: &Change| (change.parameters.clone(), change.subjects.clone());
-        if !changes.iter().any(|listed| key(listed) == key(&change)) {
-            changes.push(change);
-        }
-    }
-    changes
+    all.into_iter().map(|(_, change)| change).collect()
 }
 
-/// A point of a series, and the same of its control.
-struct Position<'a> {
-    sharing: &'a ComparedTable,
-    control: &'a ComparedTable,
-    row: &'a ComparedRow,
-    control_row: &'a ComparedRow,
-    point: u64,
+/// The point of a row of the first table that shows most, and how much longer an operation takes there by those that
+/// share and by the control, with the verdict on the latter.
+fn largest(
+    tables: [&ComparedTable; 2],
+    row: &ComparedRow,
+    margin: f64,
+) -> Option<(u64, [Estimate; 2], Verdict)> {
+    let control_row = tables[1].rows.iter().find(|rival| rival.subject == row.subject)?;
+    let at = |&point: &u64| {
+        let ratios = [tables[0].ratio_at(row, point)?, tables[1].ratio_at(control_row, point)?];
+        let evidence = evidence(ratios, tables[0].metric.lower_is_better, margin)?;
+        Some((point, evidence, ratios[1].verdict))
+    };
+    // One alone meets none at a lock.
+    let all = tables[0].points.iter().filter(|point| **point > 1).filter_map(at);
+    all.reduce(|max, next| if excess(next.1) > excess(max.1) { next } else { max })
 }
 
-/// The points at which those that share and those that don't were measured in both runs.
-fn of_workload<'a>(
-    info: &WorkloadInfo,
-    parallel: &Parallel,
-    tables: &'a [ComparedTable],
-) -> Vec<Position<'a>> {
-    let mut all = Vec::new();
-    let is_headline = |table: &&ComparedTable| table.headline && table.workload == info.name;
-    for sharing in tables.iter().filter(is_headline) {
-        let Some(control) = control(tables, sharing, parallel) else { continue };
-        for row in &sharing.rows {
-            let mut rows = control.rows.iter();
-            let control_row = rows.find(|control_row| control_row.subject == row.subject);
-            let Some(control_row) = control_row else { continue };
-            // One alone meets none at a lock.
-            let points = sharing.points.iter().copied().filter(|point| *point > 1);
-            let positions =
-                points.map(|point| Position { sharing, control, row, control_row, point });
-            all.extend(positions.filter(|position| position.ratios().is_some()));
-        }
-    }
-    all
-}
-
-impl Position<'_> {
-    /// New over base, by those that share and by those that don't.
-    fn ratios(&self) -> Option<[&Ratio; 2]> {
-        let index =
-            |table: &ComparedTable| table.points.iter().position(|listed| *listed == self.point);
-        let cell = self.row.cells.get(index(self.sharing)?)?.as_ref()?;
-        let of_control = self.control_row.cells.get(index(self.control)?)?.as_ref()?;
-        Some([&cell.ratio, &of_control.ratio])
-    }
+fn excess([slowdown, control]: [Estimate; 2]) -> f64 {
+    (slowdown.value / control.value).ln().abs()
 }
 
 /// The table of those that share nothing, where `sharing` is of those that do.
@@ -92,47 +81,29 @@ fn control<'a>(
     sharing: &ComparedTable,
     parallel: &Parallel,
 ) -> Option<&'a ComparedTable> {
-    let value = |table: &ComparedTable| {
-        table.parameters.get(&parallel.parameter).map(|value| value.text().into_owned())
+    let is = |table: &ComparedTable, text: &str| {
+        table.parameters.get(&parallel.parameter).is_some_and(|value| value.text() == text)
     };
     let remaining = |table: &ComparedTable| {
         let mut parameters = table.parameters.clone();
         parameters.remove(&parallel.parameter);
         (table.workload.clone(), table.metric.name.clone(), parameters)
     };
-    if value(sharing)? != parallel.sharing {
-        return None;
-    }
     let is_control = |table: &&ComparedTable| {
-        value(table).is_some_and(|value| value == parallel.separate)
-            && remaining(table) == remaining(sharing)
+        is(table, &parallel.separate) && remaining(table) == remaining(sharing)
     };
-    tables.iter().find(is_control)
+    tables.iter().find(is_control).filter(|_| is(sharing, &parallel.sharing))
 }
 
-/// How much longer an operation takes in new than in base, by those that share and by those that don't.
-struct Evidence {
-    slowdown: Estimate,
-    control: Estimate,
-    control_verdict: Verdict,
-}
-
-impl Evidence {
-    /// From the intervals of both ratios, which hold at once: one over the other must be beyond the `margin`.
-    fn new(position: &Position<'_>, margin: f64) -> Option<Evidence> {
-        let [ratio, of_control] = position.ratios()?;
-        if !matches!(ratio.verdict, Verdict::Slower | Verdict::Faster) {
-            return None;
-        }
-        let lower_is_better = position.sharing.metric.lower_is_better;
-        let [slowdown, control] =
-            [ratio, of_control].map(|ratio| slowdown::factor(ratio.ratio, lower_is_better));
-        let excess = slowdown.over(control);
-        let is_beyond = excess.low.max(1.0 / excess.high) > 1.0 + margin;
-        let is_same_way = (excess.value > 1.0) == (slowdown.value > 1.0);
-        let control_verdict = of_control.verdict;
-        (is_beyond && is_same_way).then_some(Evidence { slowdown, control, control_verdict })
-    }
+/// How much longer an operation takes in new than in base, by those that share and by those that don't. The intervals
+/// of both hold at once: one over the other must be beyond the `margin`.
+fn evidence(ratios: [&Ratio; 2], lower_is_better: bool, margin: f64) -> Option<[Estimate; 2]> {
+    let [slowdown, control] = ratios.map(|ratio| factor(ratio.ratio, lower_is_better));
+    let excess = slowdown.over(control);
+    let is_beyond = excess.low.max(1.0 / excess.high) > 1.0 + margin;
+    let is_same_way = (excess.value > 1.0) == (slowdown.value > 1.0);
+    let is_found = ratios[0].verdict.differs() && is_beyond && is_same_way;
+    is_found.then_some([slowdown, control])
 }
 
 /// What a guest's locks are chosen by: that it differs, too, is no other cause.
@@ -141,55 +112,16 @@ const CHOOSE_LOCKS: [&str; 3] = ["hypervisor.", "vm.append", "vm.cpu_model"];
 /// The fact in which the runs differ that says how the kernel's locks wait; none where anything else differs that may
 /// be the cause, such as the kernel.
 fn waiting(differences: &[Difference]) -> Option<&Difference> {
+    let has_role = |fact: &Difference, role| HostFact::has_role(&fact.what, role);
     let is_another_cause = |fact: &Difference| {
-        let has_role = |role| HostFact::has_role(&fact.what, role);
         let chooses_locks = CHOOSE_LOCKS.iter().any(|key| fact.what.starts_with(key));
-        (has_role(HostRole::Cause) || has_role(HostRole::Hardware))
-            && !has_role(HostRole::Waiting)
+        (has_role(fact, HostRole::Cause) || has_role(fact, HostRole::Hardware))
+            && !has_role(fact, HostRole::Waiting)
             && !chooses_locks
     };
-    if differences.iter().any(is_another_cause) {
-        return None;
-    }
     let is_lock_fact = |fact: &&Difference| {
-        let is_in_both = fact.base.is_some() && fact.new.is_some();
-        is_in_both && HostFact::has_role(&fact.what, HostRole::Waiting)
+        fact.base.is_some() && fact.new.is_some() && has_role(fact, HostRole::Waiting)
     };
-    differences.iter().find(is_lock_fact)
-}
-
-fn change(
-    evidence: &Evidence,
-    position: &Position<'_>,
-    info: &WorkloadInfo,
-    waiting: Option<&Difference>,
-) -> Change {
-    let Evidence { slowdown, control, control_verdict } = *evidence;
-    let parallel = info.parallel.clone().unwrap_or_default();
-    let mut subjects = info.subjects.iter();
-    let subject = subjects.find(|subject| subject.name == position.row.subject);
-    let is_worse = slowdown.value > 1.0;
-    let shared = subject.map(|subject| subject.shared.clone()).unwrap_or_default();
-    Change {
-        kind: ChangeKind::Contention,
-        direction: Some(if is_worse { Direction::Worse } else { Direction::Better }),
-        workload: position.sharing.workload.clone(),
-        parameters: position.sharing.parameters.clone(),
-        metric: position.sharing.metric.name.clone(),
-        subjects: vec![position.row.subject.clone()],
-        detail: ChangeDetail::Contention(Contention {
-            point: position.point,
-            slowdown,
-            control,
-            control_verdict,
-            sharing: parallel.sharing,
-            separate: parallel.separate,
-            // Where they share nothing that is known, there may be no lock of the kernel.
-            waiting: waiting.filter(|_| !shared.is_empty()).cloned(),
-            shared,
-        }),
-        headline: true,
-        attribution: None,
-        calls: None,
-    }
+    let is_clear = !differences.iter().any(is_another_cause);
+    differences.iter().find(is_lock_fact).filter(|_| is_clear)
 }

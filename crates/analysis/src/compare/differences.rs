@@ -5,12 +5,13 @@ use crate::thresholds::EVEN;
 use model::{HOST_FACTS, HostFact, HostRole, Run, RunState, Value, WorkloadInfo, fact_text};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All that differs.
 pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
     let [mut then, mut now] = [base, new].map(parameters);
-    for (workload, newer) in in_both(base, new) {
-        then.extend(settings(base, workload));
-        now.extend(settings(new, newer));
+    for workload in &base.plan.workloads {
+        if let Some(newer) = new.plan.workload(&workload.name) {
+            then.extend(settings(base, workload));
+            now.extend(settings(new, newer));
+        }
     }
     let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     let differing = keys.into_iter().filter(|key| then.get(*key) != now.get(*key));
@@ -33,19 +34,7 @@ fn weight(key: &str) -> usize {
     1 + fact.unwrap_or(HOST_FACTS.len() + usize::from(!key.starts_with("knee")))
 }
 
-/// Begins the key of a parameter.
 const PARAMETER: &str = "parameter.";
-
-/// The workloads of both runs, each as it describes itself in either.
-fn in_both<'a>(
-    base: &'a Run,
-    new: &'a Run,
-) -> impl Iterator<Item = (&'a WorkloadInfo, &'a WorkloadInfo)> {
-    base.plan.workloads.iter().filter_map(|workload| {
-        let newer = new.plan.workloads.iter().find(|newer| newer.name == workload.name);
-        newer.map(|newer| (workload, newer))
-    })
-}
 
 /// The values of the parameters under which a run measured `workload`, but for the axis, and what its user added to it.
 fn settings(run: &Run, workload: &WorkloadInfo) -> BTreeMap<String, String> {
@@ -77,25 +66,24 @@ fn parameters(run: &Run) -> BTreeMap<String, String> {
     let plan = &run.plan;
     let pinned: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
     let pinned = if pinned.is_empty() { "none".to_owned() } else { pinned.join(",") };
-    let mut add = |key: &str, value: String| all.insert(key.to_owned(), value);
-    add("knee", run.summary.version.clone());
-    add("clock.timed", run.clock.source.clone());
-    add("pinned CPUs", pinned);
-    add("time per figure", format!("{} ms", plan.measure_ms));
-    add("rounds", plan.rounds.to_string());
-    if run.summary.state != RunState::Complete {
-        add("state", run.summary.state.name().to_owned());
-    }
-    if let Some(load) = busy(run) {
-        add("load", load);
-    }
-    for (key, value) in &run.summary.labels {
-        add(&format!("label.{key}"), value.clone());
-    }
+    let state = run.summary.state;
+    let own = [
+        ("knee", Some(run.summary.version.clone())),
+        ("clock.timed", Some(run.clock.source.clone())),
+        ("pinned CPUs", Some(pinned)),
+        ("time per figure", Some(format!("{} ms", plan.measure_ms))),
+        ("rounds", Some(plan.rounds.to_string())),
+        ("state", (state != RunState::Complete).then(|| state.name().to_owned())),
+        ("load", busy(run)),
+    ];
+    all.extend(own.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    let labels = run.summary.labels.iter();
+    all.extend(labels.map(|(key, value)| (format!("label.{key}"), value.clone())));
     all
 }
 
-/// Whether other work took the larger part of the CPUs before the first cell: a word, since the figure is never twice the same.
+/// Whether other work took the larger part of the CPUs before the first cell: a word, since the figure is never twice
+/// the same.
 fn busy(run: &Run) -> Option<String> {
     let host = &run.host_before;
     let (load, cpus) = (host.number("load.1m")?, host.number("cpu.count")?);

@@ -1,13 +1,13 @@
-//! How two runs of a series differ, with standard errors: whole rounds are resampled, or, in turns, both are compared as two
-//! series of one run.
+//! How two runs of a series differ, with standard errors: whole rounds are resampled, or, in turns, both are compared
+//! as two series of one run.
 
 use super::levels::{Level, Levels};
 use crate::growth::levels::{Evidence, LogShares};
 use crate::is_predicted;
 use crate::pairs::leads::{Leads, PointLead};
 use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
-use crate::stats::moments::sample_deviation;
-use crate::stats::quantiles::{median_of, quantile, sort};
+use crate::stats::moments::{mean, sample_deviation};
+use crate::stats::quantiles::{median, quantile, sorted};
 use crate::thresholds::{DISTURBANCE_LOG, EDGE, ROUNDS_MIN};
 use fastrand::Rng;
 use model::Run;
@@ -28,13 +28,13 @@ pub(super) enum Arrangement {
 
 impl Arrangement {
     pub(super) fn new(base: &Run, new: &Run) -> Self {
-        let names = |run: &Run, partner: &Run| {
-            !run.plan.paired_with.is_empty() && run.plan.paired_with == partner.summary.id
-        };
+        let [partner, of_new] = [base, new].map(|run| &run.plan.paired_with);
         // Of several runs in turns, all but the first name the first.
-        let is_common =
-            !base.plan.paired_with.is_empty() && base.plan.paired_with == new.plan.paired_with;
-        if names(base, new) || names(new, base) || is_common {
+        let names = |name: &str, id: &str| !name.is_empty() && name == id;
+        if names(partner, &new.summary.id)
+            || names(of_new, &base.summary.id)
+            || names(partner, of_new)
+        {
             Self::Interleaved
         } else if is_predicted(base) && is_predicted(new) {
             Self::Predicted
@@ -51,14 +51,12 @@ pub(super) struct Part {
     pub(super) error: f64,
 }
 
-/// How new differs from base, somewhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Effect {
     /// By medians.
     pub(super) middle: Part,
     /// By what rounds are when nothing disturbs them.
     pub(super) edge: Part,
-    /// Degrees of freedom of the errors.
     pub(super) freedom: usize,
     /// The rounds of the run that has fewer.
     pub(super) rounds: usize,
@@ -69,7 +67,6 @@ pub(super) struct Effect {
 /// How new differs from base along a series.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Effects {
-    /// At each point.
     pub(super) points: Vec<Option<Effect>>,
     /// Over all points that count: the mean.
     pub(super) overall: Option<Effect>,
@@ -77,7 +74,7 @@ pub(super) struct Effects {
     pub(super) bend: Option<Effect>,
 }
 
-/// One drawing of rounds: for each point the difference of the middles and that of the edges.
+/// One drawing of rounds, at each point.
 type Drawn = Vec<Option<Level>>;
 
 impl Effects {
@@ -108,7 +105,7 @@ pub(super) fn effects_apart(
     random: &mut Rng,
 ) -> Effects {
     let draw = |random: Option<&mut Rng>| {
-        let mut drawn: Drawn = apart(base, new, random);
+        let mut drawn = apart(base, new, random);
         // A run that has no round of it has no points either.
         drawn.resize(count.len(), None);
         drawn
@@ -116,60 +113,54 @@ pub(super) fn effects_apart(
     let measured = draw(None);
     let draws: Vec<Drawn> = (0..REPLICATES).map(|_| draw(Some(&mut *random))).collect();
     let rounds = |index: usize| [base.rounds_at(index), new.rounds_at(index)];
-    let at = |index: usize| {
-        let drawn: Vec<Level> = draws.iter().filter_map(|drawn| drawn[index]).collect();
-        Some(effect(measured[index]?, &drawn, rounds(index), arrangement))
+    let over = |rounds: [usize; 2], level: &dyn Fn(&Drawn) -> Option<Level>| {
+        let drawn: Vec<Level> = draws.iter().filter_map(level).collect();
+        Some(effect(level(&measured)?, &drawn, rounds, arrangement))
     };
     let counting: Vec<usize> =
         (0..count.len()).filter(|&index| count[index] && measured[index].is_some()).collect();
     let fewest =
         counting.iter().map(|&index| rounds(index)).min_by_key(|rounds| rounds[0].min(rounds[1]));
-    let over = |sum: &dyn Fn(&Drawn) -> Option<Level>| {
-        let drawn: Vec<Level> = draws.iter().filter_map(sum).collect();
-        Some(effect(sum(&measured)?, &drawn, fewest?, arrangement))
+    let mean_of = |drawn: &Drawn| {
+        let all: Vec<Level> = counting.iter().map(|&index| drawn[index]).collect::<Option<_>>()?;
+        Some([0, 1].map(|part| mean(&all.iter().map(|level| level[part]).collect::<Vec<_>>())))
     };
     let ends = counting.first().zip(counting.last()).filter(|(first, last)| first < last);
     Effects {
-        points: (0..count.len()).map(at).collect(),
-        overall: over(&|drawn| mean(drawn, &counting)),
-        bend: ends.and_then(|(&first, &last)| over(&|drawn| between(drawn, first, last))),
+        points: (0..count.len()).map(|index| over(rounds(index), &|drawn| drawn[index])).collect(),
+        overall: fewest.and_then(|fewest| over(fewest, &mean_of)),
+        bend: ends.and_then(|(&first, &last)| {
+            over(fewest?, &|drawn| Some(less(drawn[last]?, drawn[first]?)))
+        }),
     }
 }
 
 /// The cells of base and new in the rounds that both have, where they took turns.
-pub(super) fn evidence_in_turns([base, new]: [&Levels; 2], count: &[bool]) -> [Evidence; 2] {
-    let sign = sign(base);
-    let evidence = |levels: &Levels, partner: &Levels| {
-        let cells = (0..count.len()).map(|index| {
+pub(super) fn evidence_in_turns([base, new]: [&Levels; 2], points: usize) -> [Evidence; 2] {
+    [[base, new], [new, base]].map(|[levels, partner]| {
+        let cells = (0..points).map(|index| {
             let rounds = levels.rounds.iter();
             let common = rounds.filter(|(round, _)| partner.has(**round, index));
-            let cells = common.filter_map(|(round, row)| Some((*round, sign * row[index]?.middle)));
+            let cells =
+                common.filter_map(|(round, row)| Some((*round, levels.sign() * row[index]?[0])));
             (index as u64, cells.collect())
         });
         Evidence::new(cells.collect())
-    };
-    [evidence(base, new), evidence(new, base)]
+    })
 }
 
-/// A disturbance makes a cost more and a rate less.
-fn sign(levels: &Levels) -> f64 {
-    if levels.lower_is_better { 1.0 } else { -1.0 }
-}
-
-/// The same of two runs that took turns: by the `evidence` of both, as two series of a run, and what is known of the share of
-/// disturbed cells.
+/// The same of two runs that took turns, as two series of a run, by the `evidence` of both.
 pub(super) fn effects_in_turns(
     [base, new]: [&Levels; 2],
     evidence: &[Evidence; 2],
     log_shares: &LogShares,
     count: &[bool],
 ) -> Effects {
-    let sign = sign(base);
     let Leads { points, common } = Leads::new([&evidence[1], &evidence[0]], log_shares);
     // A single round shows no error, and no disturbance.
     let error = |lead: &PointLead| lead.whole_error().unwrap_or(DISTURBANCE_LOG);
     let effect = |value: f64, error: f64, rounds: usize| {
-        let part = Part { value: sign * value, error };
+        let part = Part { value: base.sign() * value, error };
         // All points show the noise, but for what each round has in common.
         let freedom = (points.len().max(2) - 1) * (rounds.max(1) - 1);
         let freedom = if rounds < 2 { ROUNDS_MIN - 1 } else { freedom };
@@ -185,7 +176,7 @@ pub(super) fn effects_in_turns(
         points.iter().filter(|lead| count[lead.point as usize]).collect();
     let number = counting.len() as f64;
     let Some(fewest) = counting.iter().map(|lead| rounds(lead)).min() else { return effects };
-    let mean = counting.iter().map(|lead| lead.log()).sum::<f64>() / number;
+    let mean = mean(&counting.iter().map(|lead| lead.log()).collect::<Vec<f64>>());
     let squares: f64 = counting.iter().map(|lead| error(lead).powi(2)).sum();
     let sum: f64 = counting.iter().map(|lead| error(lead)).sum();
     // What a round does to both of two points, or what a single round lacks, no mean takes off.
@@ -199,31 +190,29 @@ pub(super) fn effects_in_turns(
 }
 
 /// What was found, with the errors that drawings show, from so many rounds of base and of new.
-fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], arrangement: Arrangement) -> Effect {
+fn effect(
+    measured: Level,
+    drawn: &[Level],
+    rounds: [usize; 2],
+    arrangement: Arrangement,
+) -> Effect {
     let few = rounds[0].min(rounds[1]);
-    let all = rounds[0] + rounds[1] - 1;
-    let by = few_rounds_factor(few);
-    let assumed =
-        if few < 2 && arrangement != Arrangement::Predicted { DISTURBANCE_LOG } else { 0.0 };
-    let part = |value: f64, part: fn(&Level) -> f64| {
-        let drawn: Vec<f64> = drawn.iter().map(part).collect();
-        let error = by * sample_deviation(&drawn).unwrap_or(0.0).hypot(assumed);
-        Part { value, error }
-    };
-    Effect {
-        middle: part(value.middle, |level| level.middle),
-        edge: part(value.edge, |level| level.edge),
-        freedom: if few < 2 { ROUNDS_MIN - 1 } else { (all - 1).max(1) },
-        rounds: few,
-        offset: 0.0,
-    }
+    let is_assumed = few < 2 && arrangement != Arrangement::Predicted;
+    let assumed = if is_assumed { DISTURBANCE_LOG } else { 0.0 };
+    let [middle, edge] = [0, 1].map(|part| {
+        let drawn: Vec<f64> = drawn.iter().map(|level| level[part]).collect();
+        let deviation = sample_deviation(&drawn).unwrap_or(0.0);
+        Part { value: measured[part], error: few_rounds_factor(few) * deviation.hypot(assumed) }
+    });
+    let freedom = if few < 2 { ROUNDS_MIN - 1 } else { (rounds[0] + rounds[1] - 2).max(1) };
+    Effect { middle, edge, freedom, rounds: few, offset: 0.0 }
 }
 
 /// The differences of two runs that know nothing of each other, as they are, or of rounds drawn at
 /// random: of each run its own, but the same for all points.
 fn apart(base: &Levels, new: &Levels, mut random: Option<&mut Rng>) -> Drawn {
     let [base, new] = [base, new].map(|levels| {
-        let rows: Vec<&Vec<Option<Level>>> = levels.rounds.values().collect();
+        let rows: Vec<&Drawn> = levels.rounds.values().collect();
         let mut drawn = of_rows(&drawn_from(&rows, random.as_deref_mut()), levels.lower_is_better);
         for (index, level) in levels.whole_levels(random.as_deref_mut()) {
             if let Some(of_point) = drawn.get_mut(index) {
@@ -232,38 +221,23 @@ fn apart(base: &Levels, new: &Levels, mut random: Option<&mut Rng>) -> Drawn {
         }
         drawn
     });
-    let both = base.iter().zip(&new);
-    both.map(|(base, new)| Some(less(new.as_ref()?, base.as_ref()?))).collect()
+    new.iter().zip(&base).map(|(new, base)| Some(less((*new)?, (*base)?))).collect()
 }
 
 /// The median of rounds, and their edge, at each point.
-fn of_rows(rows: &[&Vec<Option<Level>>], lower_is_better: bool) -> Vec<Option<Level>> {
+fn of_rows(rows: &[&Drawn], lower_is_better: bool) -> Drawn {
     let edge = if lower_is_better { 2.0 * EDGE } else { 1.0 - 2.0 * EDGE };
     let points = rows.first().map_or(0, |row| row.len());
     let at = |index: usize| {
-        let here: Vec<Level> = rows.iter().filter_map(|row| row[index]).collect();
-        let mut middles: Vec<f64> = here.iter().map(|level| level.middle).collect();
-        let mut edges: Vec<f64> = here.iter().map(|level| level.edge).collect();
-        sort(&mut edges);
-        Some(Level { middle: median_of(&mut middles)?, edge: quantile(&edges, edge)? })
+        let here = || rows.iter().filter_map(|row| row[index]);
+        let edges: Vec<f64> = here().map(|[_, edge]| edge).collect();
+        Some([median(here().map(|[middle, _]| middle))?, quantile(&sorted(&edges), edge)?])
     };
     (0..points).map(at).collect()
 }
 
-fn less(new: &Level, base: &Level) -> Level {
-    Level { middle: new.middle - base.middle, edge: new.edge - base.edge }
-}
-
-fn mean(drawn: &Drawn, over: &[usize]) -> Option<Level> {
-    let there: Vec<Level> = over.iter().filter_map(|&index| drawn[index]).collect();
-    let count = there.len() as f64;
-    let mean = |part: fn(&Level) -> f64| there.iter().map(part).sum::<f64>() / count;
-    let all = there.len() == over.len() && !over.is_empty();
-    all.then(|| Level { middle: mean(|level| level.middle), edge: mean(|level| level.edge) })
-}
-
-fn between(drawn: &Drawn, first: usize, last: usize) -> Option<Level> {
-    Some(less(drawn[last].as_ref()?, drawn[first].as_ref()?))
+fn less(new: Level, base: Level) -> Level {
+    [new[0] - base[0], new[1] - base[1]]
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! From effects to ratios with intervals that hold all at once, and to verdicts.
 
 use super::effects::{Arrangement, Effect, Effects, Part};
-use super::levels::Levels;
-use super::results::{Ratio, Verdict};
+use super::levels::{Level, Levels};
+use super::results::{ComparedTable, Ratio, Sensitivity, Verdict};
 use crate::Estimate;
 use crate::stats::FACTOR_LOG_MAX;
 use crate::stats::moments::squares_about;
-use crate::stats::quantiles::{median_of, sort};
+use crate::stats::quantiles::{median, median_of, sort};
 use crate::stats::student::two_sided_quantile;
 use crate::thresholds::{CLEAR_ERRORS, FALSE_ALARM, SERIES_SHARE, SEVERAL};
 use std::f64::consts::FRAC_PI_2;
@@ -14,14 +14,11 @@ use std::f64::consts::FRAC_PI_2;
 /// What is the same for all ratios of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Family {
-    /// How many series are judged as a whole.
     pub(super) series: usize,
-    /// How many points are judged by themselves.
     pub(super) points: usize,
     /// What the intervals are widened by on either side: see [`RUN_ERROR`].
     pub(super) floor: f64,
-    /// Whether the undisturbed part of the rounds has to bear witness: where one run alone can have had a
-    /// neighbour.
+    /// Whether undisturbed rounds have to bear witness: where one run alone can have had a neighbour.
     pub(super) witness: bool,
     /// See [`super::results::Terms::margin`].
     pub(super) margin: f64,
@@ -31,42 +28,29 @@ pub(super) struct Family {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usual {
     /// Of whole series: middle and edge.
-    whole: [f64; 2],
-    /// What changed from the first half of the rounds to the second in all series alike, of both runs.
-    drift: f64,
+    pub(super) whole: [f64; 2],
+    /// What changed over the rounds of both runs in all series alike, and what no round of them shows.
+    pub(super) drift: f64,
 }
 
 impl Usual {
     /// That of a table's series, of which `levels` are those of both runs.
     pub(super) fn new(
         effects: &[&Effects],
-        levels: &[&[Levels]; 2],
+        levels: &[[Levels; 2]],
         arrangement: Arrangement,
     ) -> Self {
-        let overall = || effects.iter().filter_map(|effects| effects.overall);
+        let whole = [|effect: Effect| effect.middle, |effect: Effect| effect.edge].map(|part| {
+            usual(effects.iter().filter_map(|effects| Some(part(effects.overall?).error)))
+        });
         let drift = if arrangement == Arrangement::Separate {
             // From the middle of a run to that of the next is twice as far as between the middles of its halves.
-            2.0 * levels.iter().map(|levels| common_drift(levels)).fold(0.0, f64::hypot)
+            let drift = |side: usize| common_drift(levels.iter().map(|both| &both[side]));
+            2.0 * drift(0).hypot(drift(1))
         } else {
             0.0
         };
-        Self {
-            whole: [
-                usual(overall().map(|effect| effect.middle.error)),
-                usual(overall().map(|effect| effect.edge.error)),
-            ],
-            drift,
-        }
-    }
-
-    /// Allows for what no round of the table's series shows, as a logarithm.
-    pub(super) fn allow(&mut self, more: f64) {
-        self.drift += more;
-    }
-
-    /// The usual error of a whole series.
-    pub(super) fn error(self) -> f64 {
-        self.whole[0]
+        Self { whole, drift }
     }
 }
 
@@ -77,7 +61,6 @@ fn usual(errors: impl Iterator<Item = f64>) -> f64 {
     if errors.len() < SEVERAL { 0.0 } else { errors[(errors.len() - 1) / 2] }
 }
 
-/// The ratios of a series: as a whole, and at each of its points.
 pub(super) fn ratios(
     effects: &Effects,
     usual: Usual,
@@ -86,21 +69,26 @@ pub(super) fn ratios(
 ) -> (Option<Ratio>, Vec<Option<Ratio>>) {
     let measured = || effects.points.iter().flatten();
     // Points of a series scatter alike, also where there are two: series need not.
-    let median = |errors: &mut Vec<f64>| median_of(errors).unwrap_or(0.0);
     let at_points = [
-        median(&mut measured().map(|effect| effect.middle.error).collect()),
-        median(&mut measured().map(|effect| effect.edge.error).collect()),
+        median(measured().map(|effect| effect.middle.error)).unwrap_or(0.0),
+        median(measured().map(|effect| effect.edge.error)).unwrap_or(0.0),
     ];
     let points = effects.points.iter().map(|effect| {
         let share = FALSE_ALARM * (1.0 - SERIES_SHARE) / family.points.max(1) as f64;
         let interval = interval((*effect)?, at_points, usual.drift, share, family);
         Some(judged(interval, family.margin, lower_is_better))
     });
-    let overall = effects.overall.map(|effect| {
-        let interval = interval(effect, usual.whole, usual.drift, for_series(family), family);
-        judged(interval, family.margin, lower_is_better)
-    });
-    (overall, points.collect())
+    (overall(effects, usual, family, lower_is_better), points.collect())
+}
+
+pub(super) fn overall(
+    effects: &Effects,
+    usual: Usual,
+    family: Family,
+    lower_is_better: bool,
+) -> Option<Ratio> {
+    let interval = interval(effects.overall?, usual.whole, usual.drift, for_series(family), family);
+    Some(judged(interval, family.margin, lower_is_better))
 }
 
 /// The ratio of the middles by themselves, where they are clear of the margin with their whole interval and
@@ -111,19 +99,14 @@ pub(super) fn part(
     family: Family,
     lower_is_better: bool,
 ) -> Option<Ratio> {
-    let effect = effects.overall.filter(|_| family.witness)?;
-    let by = |family: Family| {
-        let ratio = interval(effect, usual.whole, usual.drift, for_series(family), family);
-        judged(ratio, family.margin, lower_is_better)
-    };
-    let middles = by(Family { witness: false, ..family });
+    let by = |family: Family| overall(effects, usual, family, lower_is_better);
+    let middles = by(Family { witness: false, ..family }).filter(|_| family.witness)?;
     let margin = 1.0 + family.margin;
     let clear = middles.ratio.low > margin || middles.ratio.high < 1.0 / margin;
-    (clear && by(family).verdict == Verdict::Undecided).then_some(middles)
+    (clear && by(family)?.verdict == Verdict::Undecided).then_some(middles)
 }
 
-/// Whether the ratio at the far end differs from that at the near end, which a change of the growth class
-/// needs as well.
+/// Whether the ratios at both ends differ, which a change of the growth class needs as well.
 pub(super) fn bends(effects: &Effects, family: Family) -> bool {
     // Two points are compared, each with an error of its own; what all series share falls out.
     effects.bend.is_some_and(|bend| {
@@ -136,29 +119,23 @@ pub(super) fn for_series(family: Family) -> f64 {
     FALSE_ALARM * SERIES_SHARE / family.series.max(1) as f64
 }
 
-/// The interval of the ratio that goes with an effect: as wide as the medians ask for, and so wide that it
-/// holds what the undisturbed part of the rounds says. That is a second witness, which need not bear the
-/// correction for many: a verdict needs both. Runs in turns have no need of it: a neighbour
-/// disturbs both.
+/// The interval of the ratio that goes with an effect: as wide as the medians ask for, and so wide that it holds what
+/// the undisturbed part of the rounds says: a second witness, which need not bear the correction for many.
 fn interval(effect: Effect, usual: [f64; 2], drift: f64, share: f64, family: Family) -> Estimate {
     let ends = |part: Part, usual: f64, errors: f64| {
         let half = (errors * part.error.max(usual) + drift + family.floor + effect.offset)
             .min(FACTOR_LOG_MAX);
         [part.value - half, part.value + half]
     };
-    let [low, high] = ends(effect.middle, usual[0], two_sided_quantile(share, effect.freedom));
-    let value = effect.middle.value;
-    let (low, high) = if family.witness {
+    let [mut low, mut high] =
+        ends(effect.middle, usual[0], two_sided_quantile(share, effect.freedom));
+    if family.witness {
         let [edge_low, edge_high] = ends(effect.edge, usual[1], CLEAR_ERRORS);
-        (low.min(edge_low), high.max(edge_high))
-    } else {
-        (low, high)
-    };
-    let [value, low, high] = [value, low, high].map(f64::exp);
-    Estimate { value, low, high }
+        (low, high) = (low.min(edge_low), high.max(edge_high));
+    }
+    Estimate { value: effect.middle.value, low, high }.map(f64::exp)
 }
 
-/// The verdict on a ratio.
 fn judged(ratio: Estimate, margin: f64, lower_is_better: bool) -> Ratio {
     let within = ratio.low >= 1.0 / (1.0 + margin) && ratio.high <= 1.0 + margin;
     let verdict = match (ratio.low > 1.0, ratio.high < 1.0) {
@@ -174,8 +151,8 @@ fn judged(ratio: Estimate, margin: f64, lower_is_better: bool) -> Ratio {
 
 /// What changed in all series of a run alike from the first half of its rounds to the second, as far as
 /// it is more than the scatter of the series explains; with few series, all of it.
-fn common_drift(series: &[Levels]) -> f64 {
-    let mut each: Vec<f64> = series.iter().filter_map(drift).collect();
+fn common_drift<'a>(series: impl Iterator<Item = &'a Levels>) -> f64 {
+    let mut each: Vec<f64> = series.filter_map(drift).collect();
     let Some(common) = median_of(&mut each) else { return 0.0 };
     if each.len() < SEVERAL {
         return common.abs();
@@ -188,14 +165,69 @@ fn common_drift(series: &[Levels]) -> f64 {
 }
 
 fn drift(levels: &Levels) -> Option<f64> {
-    let rows: Vec<_> = levels.rounds.values().collect();
+    let rows: Vec<&Vec<Option<Level>>> = levels.rounds.values().collect();
     let half = rows.len() / 2;
-    let points = rows.first()?.len();
-    let middle = |rows: &[&Vec<Option<super::levels::Level>>], index: usize| {
-        let mut all: Vec<f64> = rows.iter().filter_map(|row| Some(row[index]?.middle)).collect();
-        median_of(&mut all)
+    let middle = |rows: &[&Vec<Option<Level>>], index: usize| {
+        median(rows.iter().filter_map(|row| Some(row[index]?[0])))
     };
     let (early, late) = (&rows[..half], &rows[rows.len() - half..]);
     let at = |index: usize| Some(middle(late, index)? - middle(early, index)?);
-    median_of(&mut (0..points).filter_map(at).collect::<Vec<f64>>())
+    median((0..rows.first()?.len()).filter_map(at))
+}
+
+/// More rounds take days.
+const ROUNDS_MAX: u32 = 999;
+
+/// The sensitivity of these judged `tables`, whose series differ by `effects` with the usual errors of their
+/// tables, for a difference of `wanted`. `None` without a series.
+pub(super) fn sensitivity<'a>(
+    tables: &[ComparedTable],
+    effects: impl Iterator<Item = (&'a Effects, Usual)>,
+    family: Family,
+    wanted: f64,
+) -> Option<Sensitivity> {
+    let of_rounds = || tables.iter().filter(|table| table.metric.role.whole_share().is_none());
+    let ratios = || of_rounds().flat_map(|table| &table.rows).map(|row| &row.overall);
+    let open = |row: &&Ratio| !row.verdict.differs();
+    let bounds = ratios().filter(open).map(|row| row.ratio.high.max(1.0 / row.ratio.low) - 1.0);
+    let half_width = |row: &Ratio| 0.5 * (row.ratio.high / row.ratio.low).ln();
+    let (mut errors, mut rounds) = (Vec::new(), Vec::new());
+    for (effects, usual) in effects {
+        let Some(effect) = effects.overall else { continue };
+        let error = effect.middle.error.max(usual.whole[0]);
+        let points = effects.points.iter().flatten().count();
+        errors.push(error);
+        let needed = rounds_for(effect.rounds, points, error, family, wanted.ln_1p());
+        rounds.push(needed.map_or(f64::INFINITY, f64::from));
+    }
+    let detectable =
+        median(ratios().zip(errors).map(|(row, error)| (half_width(row) + error).exp_m1()))?;
+    let rounds = median(rounds).filter(|rounds| rounds.is_finite());
+    Some(Sensitivity {
+        detectable,
+        excluded_above: bounds.reduce(f64::max),
+        wanted,
+        fails_from: (1.0 + wanted) * (1.0 + detectable) - 1.0,
+        rounds: rounds.map(|rounds| rounds.ceil() as u32),
+    })
+}
+
+/// The rounds in turns after which a difference of `wanted_log` is significant at so many points, where `measured`
+/// rounds have this `error`, which falls with the root of the number of rounds.
+fn rounds_for(
+    measured: usize,
+    points: usize,
+    error: f64,
+    family: Family,
+    wanted_log: f64,
+) -> Option<u32> {
+    let detects = |rounds: u32| {
+        let error = error * (measured as f64 / f64::from(rounds)).sqrt();
+        let freedom = (points.max(2) - 1) * (rounds as usize - 1);
+        let errors = two_sided_quantile(for_series(family), freedom.max(1));
+        (errors + 1.0) * error <= wanted_log
+    };
+    // Each round more lowers both factors.
+    let counts: Vec<u32> = (2..=ROUNDS_MAX).collect();
+    counts.get(counts.partition_point(|rounds| !detects(*rounds))).copied()
 }

@@ -115,8 +115,7 @@ pub enum LeftOut {
         axis: String,
         /// The points.
         points: Vec<u64>,
-        /// Where the other run's trajectory ends, if the only point is the end of this run's, and both stand for the same
-        /// stretch.
+        /// Where the other run's trajectory ends, if the only point is the end of this run's, for the same stretch.
         other_end: Option<u64>,
     },
     /// Subjects have figures in both runs and no ratio.

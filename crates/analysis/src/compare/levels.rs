@@ -10,32 +10,23 @@ use fastrand::Rng;
 use model::{MetricInfo, Parameters};
 use std::collections::BTreeMap;
 
-/// One cell, as logarithms.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Level {
-    /// Its median.
-    pub(super) middle: f64,
-    /// Its best tenth's end: what it is when nothing disturbs it.
-    pub(super) edge: f64,
-}
+/// One cell, as logarithms: its median, and its best tenth's end, which is what it is when nothing disturbs it.
+pub(super) type Level = [f64; 2];
 
-/// One series of one run: a row for each round, in each of which stands what it was at each of the
-/// points, in their order.
+/// One series of one run: a row for each round, with what it was at each of the points.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Levels {
-    /// Whether less is better: then the edge is below.
     pub(super) lower_is_better: bool,
     pub(super) rounds: BTreeMap<u32, Vec<Option<Level>>>,
-    /// At which of the points operations were timed one by one, in nanoseconds: what a reading of the clock
-    /// costs was taken off each.
+    /// At which points operations were timed one by one: the cost of a reading of the clock was taken off each.
     pub(super) alone: Vec<bool>,
     /// What it was at each of the points, where that is a quantile of all rounds together; empty for any other metric.
     whole: Vec<Option<WholeQuantile>>,
 }
 
 impl Levels {
-    /// Those of a series at `points`. A point where a median has no logarithm has no levels, nor has one where there is only
-    /// one figure of a whole load, whose error is unknown.
+    /// Those of a series at `points`. A point where a median has no logarithm has no levels, nor has one where there is
+    /// only one figure of a whole load, whose error is unknown.
     pub(super) fn new(
         gathered: &Gathered<'_>,
         subject: &str,
@@ -44,8 +35,7 @@ impl Levels {
         points: &[u64],
     ) -> Self {
         let lower_is_better = metric.lower_is_better;
-        let alone = vec![false; points.len()];
-        let whole = Vec::new();
+        let (alone, whole) = (vec![false; points.len()], Vec::new());
         let mut levels = Self { lower_is_better, rounds: BTreeMap::new(), alone, whole };
         let Some(series) = gathered.series(subject, parameters, &metric.name) else {
             return levels;
@@ -79,6 +69,11 @@ impl Levels {
         self.rounds.values().filter(|row| row[index].is_some()).count()
     }
 
+    /// A disturbance makes a cost more and a rate less.
+    pub(super) fn sign(&self) -> f64 {
+        if self.lower_is_better { 1.0 } else { -1.0 }
+    }
+
     /// The levels of the quantiles of all rounds together, or of one replicate of each.
     pub(super) fn whole_levels(
         &self,
@@ -88,17 +83,14 @@ impl Levels {
             let WholeQuantile { value, replicates, .. } = whole.as_ref()?;
             let drawn = random.as_mut().map(|random| replicates[random.usize(..replicates.len())]);
             // Of all operations there is no undisturbed part.
-            let level = drawn.unwrap_or(*value).ln();
-            Some((index, Level { middle: level, edge: level }))
+            Some((index, [drawn.unwrap_or(*value).ln(); 2]))
         })
     }
 
     /// How many rounds have something there in both runs.
     pub(super) fn rounds_common(&self, newer: &Self, index: usize) -> usize {
-        self.rounds
-            .keys()
-            .filter(|round| self.has(**round, index) && newer.has(**round, index))
-            .count()
+        let rounds = self.rounds.keys();
+        rounds.filter(|round| self.has(**round, index) && newer.has(**round, index)).count()
     }
 
     /// Whether `round` has something at the point of this index.
@@ -109,17 +101,14 @@ impl Levels {
 
 /// Whether there are no more operations than samples: no batches.
 fn one_by_one(samples: &Samples<'_>) -> bool {
-    let count: usize = samples.rounds.iter().map(|of_round| of_round.len()).sum();
+    let count: usize = samples.rounds.iter().map(|(_, of_round)| of_round.len()).sum();
     samples.operations <= count as u64
 }
 
 /// The levels at one point, by round; `None` if one of them has none.
 fn of_point(samples: &Samples<'_>, metric: &MetricInfo) -> Option<Vec<(u32, Level)>> {
     let mut levels = Vec::new();
-    for (round, of_round) in samples.numbers.iter().zip(&samples.rounds) {
-        if of_round.is_empty() {
-            continue;
-        }
+    for (round, of_round) in samples.rounds.iter().filter(|(_, round)| !round.is_empty()) {
         let ascending = sorted(of_round);
         let edge = if metric.lower_is_better { EDGE } else { 1.0 - EDGE };
         let (middle, edge) = (quantile(&ascending, 0.5)?.ln(), quantile(&ascending, edge)?.ln());
@@ -127,8 +116,7 @@ fn of_point(samples: &Samples<'_>, metric: &MetricInfo) -> Option<Vec<(u32, Leve
             return None;
         }
         // An edge at zero says nothing; the middle has to do.
-        let edge = if edge.is_finite() { edge } else { middle };
-        levels.push((*round, Level { middle, edge }));
+        levels.push((*round, [middle, if edge.is_finite() { edge } else { middle }]));
     }
     Some(levels)
 }

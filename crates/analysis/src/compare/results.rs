@@ -63,11 +63,9 @@ pub struct Sensitivity {
     pub excluded_above: Option<f64>,
     /// The difference that is asked for: what a gate refuses, else the margin.
     pub wanted: f64,
-    /// A gate for `wanted` fails in five of six comparisons from this difference on: only then the whole
-    /// interval is above `wanted`.
+    /// From this difference on a gate for `wanted` fails in five of six comparisons.
     pub fails_from: f64,
-    /// How many rounds in turns would show `wanted` in the usual series; absent where it takes more than
-    /// [`ROUNDS_MAX`](super::thresholds::ROUNDS_MAX).
+    /// How many rounds in turns would show `wanted` in the usual series; absent where it takes more than 999.
     pub rounds: Option<u32>,
 }
 
@@ -101,6 +99,19 @@ pub struct ComparedTable {
     pub rows: Vec<ComparedRow>,
 }
 
+impl ComparedTable {
+    /// Its workload, parameters and metric.
+    pub(crate) fn key(&self) -> (&str, &Parameters, &str) {
+        (&self.workload, &self.parameters, &self.metric.name)
+    }
+
+    /// The ratio of one of its rows at `point`.
+    pub(crate) fn ratio_at<'a>(&self, row: &'a ComparedRow, point: u64) -> Option<&'a Ratio> {
+        let index = self.points.iter().position(|listed| *listed == point)?;
+        Some(&row.cells.get(index)?.as_ref()?.ratio)
+    }
+}
+
 /// One series of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedRow {
@@ -128,8 +139,8 @@ pub struct ComparedPoint {
 /// A ratio with its interval and what is to be made of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ratio {
-    /// New over base: of the medians, or, where the runs took turns, of the levels of the rounds that both have. The interval is as wide as it has to be for all ratios of the comparison to be in
-    /// theirs with 95 % confidence.
+    /// New over base: of the medians, or, where the runs took turns, of the levels of the rounds that both have. The
+    /// interval is as wide as it has to be for all ratios of the comparison to be in theirs with 95 % confidence.
     pub ratio: Estimate,
     /// The verdict.
     pub verdict: Verdict,
@@ -147,6 +158,13 @@ pub enum Verdict {
     Same,
     /// The CI is too wide to say.
     Undecided,
+}
+
+impl Verdict {
+    /// Whether it is faster or slower.
+    pub fn differs(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower)
+    }
 }
 
 /// Something that changed from one run to the other.
@@ -168,14 +186,41 @@ pub struct Change {
     pub detail: ChangeDetail,
     /// Whether it is about the headline metric.
     pub headline: bool,
-    /// Where the CPU time is that a slower or faster series takes more or less; absent without profiles in both
-    /// runs.
+    /// Where the CPU time is that the series takes more or less; absent without profiles in both runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribution: Option<RunAttribution>,
-    /// Which system calls an operation of a slower or faster series makes more or fewer of; absent where they were not counted
-    /// in both runs, or are the same.
+    /// Which system calls an operation makes more or fewer of; absent where they were not counted, or are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallsAt>,
+}
+
+impl Change {
+    pub(crate) fn new(
+        kind: ChangeKind,
+        direction: Option<Direction>,
+        (workload, parameters, metric): (&str, &Parameters, &str),
+        headline: bool,
+        subjects: &[&str],
+        detail: ChangeDetail,
+    ) -> Self {
+        Self {
+            kind,
+            direction,
+            workload: workload.to_owned(),
+            parameters: parameters.clone(),
+            metric: metric.to_owned(),
+            subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
+            detail,
+            headline,
+            attribution: None,
+            calls: None,
+        }
+    }
+
+    /// Its workload, parameters and metric.
+    pub(crate) fn key(&self) -> (&str, &Parameters, &str) {
+        (&self.workload, &self.parameters, &self.metric)
+    }
 }
 
 /// How the system calls of a subject in new differ from those in base.
@@ -377,4 +422,10 @@ pub enum Direction {
     Better,
     /// For the worse.
     Worse,
+}
+
+impl Direction {
+    pub(crate) fn worse_if(is_worse: bool) -> Self {
+        if is_worse { Self::Worse } else { Self::Better }
+    }
 }

@@ -1,16 +1,18 @@
 //! The same table of two runs: what is judged of it, and what is left out.
 
 use super::effects::{Arrangement, Effects, effects_apart, effects_in_turns, evidence_in_turns};
-use super::judge::{Family, Usual, ratios};
+use super::judge::{Family, Usual, overall, ratios};
 use super::left_out::{LeftOut, NoRatioReason, Side, WholeFigure};
 use super::levels::Levels;
-use super::results::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
+use super::results::{
+    Change, ChangeDetail, ChangeKind, ComparedPoint, ComparedRow, ComparedTable, Direction, Ratio,
+};
 use super::series;
 use crate::gather::Gathered;
 use crate::gather::positions::{around, verdicts_from};
 use crate::growth::levels::{Evidence, shares_of};
 use crate::stats::random::generator;
-use crate::{MissingFigure, Row, Table};
+use crate::{Estimate, MissingFigure, Row, Table};
 use model::Run;
 use std::collections::BTreeMap;
 
@@ -36,7 +38,11 @@ pub(super) struct RowPair<'a> {
     pub(super) effects: Effects,
 }
 
-impl RowPair<'_> {
+impl<'a> RowPair<'a> {
+    pub(super) fn subject(&self) -> &'a str {
+        &self.rows[1].subject
+    }
+
     /// The indices of `points` at which both have figures and there is no effect.
     fn missing(&self, points: &[u64]) -> impl Iterator<Item = usize> {
         (0..points.len()).filter(|&index| {
@@ -47,10 +53,9 @@ impl RowPair<'_> {
 
     /// The figures of whole loads that have no effect, since their error is not known.
     fn whole_figures(&self, points: &[u64]) -> Vec<WholeFigure> {
-        let [base, new] = self.rows;
         let figure = |index: usize| {
             let point = points[index];
-            let [base, new] = [base, new].map(|row| row.at(point).map(|cell| cell.median.value));
+            let [base, new] = self.rows.map(|row| row.at(point).map(|cell| cell.median.value));
             Some(WholeFigure { label: self.rows[1].label.clone(), point, base: base?, new: new? })
         };
         self.missing(points).filter_map(figure).collect()
@@ -83,8 +88,7 @@ fn offsets(rows: [&Row; 2], points: &[u64], alone: &[bool], clocks: f64) -> Vec<
     points.iter().zip(alone).map(at).collect()
 }
 
-/// Where the trajectories of `rival` end, if `points` are the end of one of `table` alone, and the samples of the last end
-/// reach to all.
+/// Where the trajectories of `rival` end, if `points` are that end of `table`, as near as samples reach.
 fn other_end(table: &Table, rival: &Table, points: &[u64]) -> Option<u64> {
     let ([end], Some(&last), Some(&rival_last)) =
         (points, table.points.last(), rival.points.last())
@@ -96,15 +100,12 @@ fn other_end(table: &Table, rival: &Table, points: &[u64]) -> Option<u64> {
     (table.trajectory && is_end).then_some(rival_last)
 }
 
-/// The labels of the series of `table` that lack figures in `rival` at points that others have there, by these points. What
-/// fails there is a change.
+/// The labels of the series of `table` that lack figures in `rival` at points of others, unless they fail there.
 fn gaps(table: &Table, rival: &Table) -> BTreeMap<Vec<u64>, Vec<String>> {
     let mut gaps: BTreeMap<Vec<u64>, Vec<String>> = BTreeMap::new();
     for row in &table.rows {
         let rival_row = rival.row(&row.subject);
-        let Some(rival_row) = rival_row.filter(|row| row.cells.iter().any(Option::is_some)) else {
-            continue;
-        };
+        let Some(rival_row) = rival_row.filter(|row| row.has_figures()) else { continue };
         let is_change = |point: u64| {
             rival_row.missing.iter().any(|(at, missing)| match missing {
                 MissingFigure::Failed { .. } => *at == point,
@@ -139,51 +140,58 @@ impl<'a> TablePair<'a> {
         let clocks = (new.clock.overhead_ns - base.clock.overhead_ns).abs();
         let is_whole = tables[1].metric.role.is_whole();
         let (mut no_ratio, mut whole) = (BTreeMap::<_, Vec<String>>::new(), Vec::new());
-        let (mut rows, mut base_levels, mut new_levels) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rows, mut judged) = (Vec::new(), Vec::new());
         let levels = |row: &'a Row| {
             let newer = tables[1].row(&row.subject)?;
             let levels = [0, 1].map(|run| {
                 let Table { parameters, metric, .. } = tables[run];
                 Levels::new(&gathered[run], &row.subject, parameters, metric, &points)
             });
-            Some((row, newer, levels))
+            Some(([row, newer], levels))
         };
-        let measured: Vec<(&Row, &Row, [Levels; 2])> =
+        let measured: Vec<([&Row; 2], [Levels; 2])> =
             tables[0].rows.iter().filter_map(levels).collect();
-        let in_turns = arrangement == Arrangement::Interleaved;
-        let evidence: Vec<[Evidence; 2]> = measured
-            .iter()
-            .filter(|_| in_turns)
-            .map(|(.., levels)| evidence_in_turns(levels.each_ref(), &count))
+        let in_turns = measured.iter().filter(|_| arrangement == Arrangement::Interleaved);
+        let evidence: Vec<[Evidence; 2]> = in_turns
+            .map(|(_, levels)| evidence_in_turns(levels.each_ref(), points.len()))
             .collect();
         let log_shares = shares_of(evidence.iter().flatten());
-        for (index, (row, newer, [in_base, in_new])) in measured.into_iter().enumerate() {
-            let both = [&in_base, &in_new];
+        for (index, (both, levels)) in measured.into_iter().enumerate() {
             let mut effects = if let Some(evidence) = evidence.get(index) {
-                effects_in_turns(both, evidence, &log_shares, &count)
+                effects_in_turns(levels.each_ref(), evidence, &log_shares, &count)
             } else {
-                let words = [tables[0].workload.as_str(), &row.subject, &tables[0].metric.name];
+                let words = [&tables[0].workload, &both[0].subject, &*tables[0].metric.name];
                 let mut random = generator(base.plan.seed ^ new.plan.seed, &words);
-                effects_apart(both, &count, arrangement, &mut random)
+                effects_apart(levels.each_ref(), &count, arrangement, &mut random)
             };
-            effects.allow(&offsets([row, newer], &points, &in_base.alone, clocks), &count);
-            let row = RowPair { rows: [row, newer], effects };
+            effects.allow(&offsets(both, &points, &levels[0].alone, clocks), &count);
+            let row = RowPair { rows: both, effects };
             if is_whole {
                 whole.extend(row.whole_figures(&points));
             } else {
-                for reason in row.no_ratio(&points, [&in_base, &in_new]) {
-                    no_ratio.entry(reason).or_default().push(newer.label.clone());
+                for reason in row.no_ratio(&points, levels.each_ref()) {
+                    no_ratio.entry(reason).or_default().push(both[1].label.clone());
                 }
             }
             if row.effects.overall.is_some() {
                 rows.push(row);
-                base_levels.push(in_base);
-                new_levels.push(in_new);
+                judged.push(levels);
             }
         }
         let all: Vec<&Effects> = rows.iter().map(|row| &row.effects).collect();
-        let usual = Usual::new(&all, &[&base_levels, &new_levels], arrangement);
+        let usual = Usual::new(&all, &judged, arrangement);
         Self { tables, points, rows, no_ratio, whole, usual }
+    }
+
+    pub(super) fn change(
+        &self,
+        kind: ChangeKind,
+        direction: Option<Direction>,
+        subjects: &[&str],
+        detail: ChangeDetail,
+    ) -> Change {
+        let table = self.tables[1];
+        Change::new(kind, direction, table.key(), table.headline, subjects, detail)
     }
 
     /// What is in one of the two only, or has no ratio.
@@ -193,12 +201,9 @@ impl<'a> TablePair<'a> {
         let workload = &base.workload;
         let metric = (!new.headline).then(|| new.metric.name.clone());
         for (side, table, rival) in [(Side::Base, base, new), (Side::New, new, base)] {
-            let has_figures = |table: &Table, subject: &str| {
-                table.row(subject).is_some_and(|row| row.cells.iter().any(Option::is_some))
-            };
             let single = table.rows.iter().filter(|row| {
-                has_figures(table, &row.subject)
-                    && !has_figures(rival, &row.subject)
+                row.has_figures()
+                    && !rival.row(&row.subject).is_some_and(Row::has_figures)
                     && !self.has_another_outcome(&row.subject)
             });
             let labels: Vec<String> = single.map(|row| row.label.clone()).collect();
@@ -255,11 +260,12 @@ impl<'a> TablePair<'a> {
     /// Half the width of its widest interval, as a logarithm.
     pub(super) fn half_width(&self, family: Family) -> f64 {
         let lower_is_better = self.tables[1].metric.lower_is_better;
-        let overall = |row: &RowPair<'_>| {
-            let (overall, _) = ratios(&row.effects, self.usual, family, lower_is_better);
-            overall.map(|overall| 0.5 * (overall.ratio.high / overall.ratio.low).ln())
+        let half_width = |row: &RowPair<'_>| {
+            let Estimate { low, high, .. } =
+                overall(&row.effects, self.usual, family, lower_is_better)?.ratio;
+            Some(0.5 * (high / low).ln())
         };
-        self.rows.iter().filter_map(overall).fold(0.0, f64::max)
+        self.rows.iter().filter_map(half_width).fold(0.0, f64::max)
     }
 
     pub(super) fn judged(&self, family: Family) -> ComparedTable {

@@ -1,13 +1,7 @@
-//! The samples of one series as a cloud: each with its position on the axis and its round.
-//!
-//! Modes, steps and drift are looked for here, in the logarithms of the samples, not in medians of
-//! points: a factor is the same distance everywhere, and nothing has been averaged away.
-//!
-//! A clock with coarse ticks makes few distinct values of many samples, and each would look like a
-//! mode. So every sample is moved at random within its own tick, which is all that is known of it:
-//! see [`Cloud::new`].
+//! The samples of one series as a cloud: each with its position on the axis and its round, as logarithms. Modes, steps
+//! and drift are looked for here, not in medians of points: nothing has been averaged away.
 
-use crate::stats::quantiles::{median_of, quantile, sort, sorted};
+use crate::stats::quantiles::{median, quantile, sort, sorted};
 use crate::thresholds::SAMPLES_MIN;
 use fastrand::Rng;
 use std::ops::Range;
@@ -55,12 +49,10 @@ pub struct Window {
 }
 
 impl Cloud {
-    /// The cloud of `rounds`: each with its number and with the position and the value of each sample,
-    /// in any order. `None` where more than one in a hundred has no logarithm, as figures that are
-    /// not above zero have none: then they have no factors. Fewer are left out.
-    ///
-    /// Each sample is moved at random by up to half a tick, the distance between the values that
-    /// occur around it, where these are fewer than half as many as the samples.
+    /// The cloud of `rounds`: each with its number and with the position and the value of each sample, in any order.
+    /// `None` where more than one in a hundred has no logarithm. Each sample is moved at random by up to half a tick,
+    /// the distance between the values around it, where these are fewer than half as many as the samples: a clock's
+    /// ticks would each look like a mode.
     pub fn new(rounds: Vec<(u32, Vec<(u64, f64)>)>, random: &mut Rng) -> Option<Self> {
         let mut cloud = Self::default();
         let (mut all, mut kept) = (0_usize, 0_usize);
@@ -85,13 +77,8 @@ impl Cloud {
     }
 
     /// Samples in all rounds.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.rounds.iter().map(|round| round.samples.len()).sum()
-    }
-
-    /// Whether there is no sample.
-    pub fn is_empty(&self) -> bool {
-        self.rounds.is_empty()
     }
 
     /// Every position that has a sample, ascending.
@@ -109,9 +96,8 @@ impl Cloud {
         positions
     }
 
-    /// Windows of about `size` samples each, all rounds together, ascending and without gaps. Near
-    /// the beginning, where the axis doubles within a few samples, a window of `size_min` samples ends
-    /// when its last position is half as far again as its first.
+    /// Windows of about `size` samples each, all rounds together, ascending and without gaps. Near the beginning of the
+    /// axis one of `size_min` samples ends when its last position is half as far again as its first.
     pub fn windows(&self, size: usize, size_min: usize) -> Vec<Window> {
         let mut windows = Vec::new();
         let mut counted: Vec<usize> = vec![0; self.rounds.len()];
@@ -159,11 +145,14 @@ impl Cloud {
         self.positions().into_iter().map(at).collect()
     }
 
-    /// How far the samples of each round lie from those of the middle round, as logarithms, in each
-    /// of `windows`; not a number where a round has fewer than [`SAMPLES_MIN`] samples.
-    ///
-    /// It is the median of the distances at seven quantiles: a round on the same curves as the others,
-    /// but with another share on each, is not displaced.
+    /// The samples in one of its windows.
+    pub fn samples_in<'a>(&'a self, window: &'a Window) -> impl Iterator<Item = &'a Sample> {
+        let rounds = self.rounds.iter().zip(&window.ranges);
+        rounds.flat_map(|(round, range)| &round.samples[range.clone()])
+    }
+
+    /// How far the samples of each round lie from those of the middle round in each of `windows`, as logarithms: the
+    /// median of the distances at seven quantiles. Not a number where a round has fewer than [`SAMPLES_MIN`] samples.
     pub fn displacements(&self, windows: &[Window]) -> Vec<Vec<f64>> {
         windows.iter().map(|window| self.displaced_in(window)).collect()
     }
@@ -180,17 +169,12 @@ impl Cloud {
         };
         let all: Vec<Option<[f64; 7]>> =
             self.rounds.iter().zip(&window.ranges).map(quantiles).collect();
-        let mut middle = [f64::NAN; 7];
-        for (at, slot) in middle.iter_mut().enumerate() {
-            let mut column: Vec<f64> =
-                all.iter().flatten().map(|quantiles| quantiles[at]).collect();
-            *slot = median_of(&mut column).unwrap_or(f64::NAN);
-        }
+        let middle: [f64; 7] = std::array::from_fn(|at| {
+            median(all.iter().flatten().map(|quantiles| quantiles[at])).unwrap_or(f64::NAN)
+        });
         let displaced = |quantiles: &Option<[f64; 7]>| {
-            let Some(quantiles) = quantiles else { return f64::NAN };
-            let mut distances: Vec<f64> =
-                quantiles.iter().zip(middle).map(|(value, middle)| value - middle).collect();
-            median_of(&mut distances).unwrap_or(f64::NAN)
+            let distances = quantiles.iter().flatten().zip(middle);
+            median(distances.map(|(value, middle)| value - middle)).unwrap_or(f64::NAN)
         };
         all.iter().map(displaced).collect()
     }
@@ -201,8 +185,7 @@ pub fn offsets(displacements: &[Vec<f64>]) -> Vec<f64> {
     let rounds = displacements.first().map_or(0, Vec::len);
     let offset = |round: usize| {
         let all = displacements.iter().map(|window| window[round]);
-        let mut finite: Vec<f64> = all.filter(|offset| offset.is_finite()).collect();
-        median_of(&mut finite).unwrap_or(0.0)
+        median(all.filter(|offset| offset.is_finite())).unwrap_or(0.0)
     };
     (0..rounds).map(offset).collect()
 }
@@ -224,16 +207,12 @@ fn dither(samples: &mut [(u64, f64)], random: &mut Rng) {
 /// The distance between neighbours among the distinct values, if these are at most half as many as
 /// the values, else 0. The lower quartile: a gap between modes, or one in a tail, is no tick.
 fn tick(ascending: &[f64]) -> f64 {
-    let mut gaps: Vec<f64> = ascending
-        .windows(2)
-        .filter(|pair| pair[1] - pair[0] > 1e-6 * pair[1].abs())
-        .map(|pair| pair[1] - pair[0])
-        .collect();
-    if gaps.is_empty() || 2 * gaps.len() > ascending.len() {
+    let pairs = ascending.windows(2).filter(|pair| pair[1] - pair[0] > 1e-6 * pair[1].abs());
+    let gaps: Vec<f64> = pairs.map(|pair| pair[1] - pair[0]).collect();
+    if 2 * gaps.len() > ascending.len() {
         return 0.0;
     }
-    sort(&mut gaps);
-    quantile(&gaps, 0.25).unwrap_or(0.0)
+    quantile(&sorted(&gaps), 0.25).unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -261,7 +240,7 @@ mod tests {
     fn figures_without_a_logarithm_are_left_out_while_they_are_few() {
         let mut samples: Vec<(u64, f64)> = (0..200).map(|i| (i, 1.5 + i as f64)).collect();
         samples[7].1 = 0.0;
-        assert_eq!(cloud(&[&samples]).len(), 199);
+        assert_eq!(cloud(&[&samples]).count(), 199);
         for sample in &mut samples[..10] {
             sample.1 = -1.0;
         }
@@ -275,7 +254,7 @@ mod tests {
         let cloud = cloud(&[&samples, &samples[..505]]);
         let windows = cloud.windows(300, 40);
         let count: usize = windows.iter().flat_map(|w| &w.ranges).map(Range::len).sum();
-        assert_eq!(count, cloud.len());
+        assert_eq!(count, cloud.count());
         assert_eq!((windows[0].from, windows.last().unwrap().to), (1, 1_010));
         assert!(windows.windows(2).all(|pair| pair[0].to + 1 == pair[1].from));
         assert_eq!(windows[0].to, 20);

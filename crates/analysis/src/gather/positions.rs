@@ -1,14 +1,9 @@
-//! The positions at which the samples of a trajectory are brought together.
+//! The positions at which the samples of a trajectory are brought together: 1, 2, 5, 10, 20, … and the far end. The
+//! median at one is that of the samples within a tenth of it, and at the far end of those in the last tenth.
 //!
-//! Each sample of a trajectory has a position of its own, and a median needs several. The positions are 1,
-//! 2, 5, 10, 20, … and the far end. The median at a position is that of the samples within a tenth of it,
-//! and at the far end of those in the last tenth, so that it is a figure of that position and not of the
-//! whole way to the next one; the others are in the plot, and modes and steps are found in all of them.
-//!
-//! A table shows the powers of ten, the positions in the last decade, and the far end. An order of growth
-//! is judged by all positions from [`warm`] on where there are [`POINT_SAMPLES_MIN`] samples over all rounds: the
-//! first calls pay for first pages, first tables and code that no one has run before, and do not belong
-//! to any curve.
+//! A table shows the powers of ten, the positions in the last decade, and the far end. An order of growth is judged by
+//! all positions from [`warm`] on that have enough samples: the first calls pay for first pages and tables, and belong
+//! to no curve.
 
 use std::ops::RangeInclusive;
 
@@ -20,24 +15,11 @@ const POINT_REACH: f64 = 0.1;
 
 /// The positions of a trajectory that comes to `far`, ascending.
 pub fn positions(far: u64) -> Vec<u64> {
-    let mut positions = Vec::new();
-    let mut decade = 1_u64;
-    'decades: loop {
-        for head in [1, 2, 5] {
-            let Some(position) = decade.checked_mul(head) else { break 'decades };
-            // A position that shares samples with the far end is none of its own.
-            if position as f64 > far as f64 / FAR_END_RATIO {
-                break 'decades;
-            }
-            positions.push(position);
-        }
-        let Some(next) = decade.checked_mul(10) else { break };
-        decade = next;
-    }
-    if far > 0 {
-        positions.push(far);
-    }
-    positions
+    let decades = (0..=u64::MAX.ilog10()).map(|power| 10_u64.pow(power));
+    let all = decades.flat_map(|decade| [1, 2, 5].map(|head| decade.saturating_mul(head)));
+    // A position that shares samples with the far end is none of its own.
+    let is_own = |position: &u64| *position as f64 <= far as f64 / FAR_END_RATIO;
+    all.take_while(is_own).chain((far > 0).then_some(far)).collect()
 }
 
 /// The first position that the order of growth of a trajectory to `far` is judged by: a fiftieth of the
@@ -46,10 +28,8 @@ pub fn warm(far: u64) -> u64 {
     (far / 50).clamp(10, 100)
 }
 
-/// How many calls of a trajectory, in the order of measurement, are of no position: none where it goes up,
-/// since [`warm`] leaves out its low positions; but where it goes down its first calls are at the far end,
-/// and would pass for growth, or for a step. What is freed first fills the kernel's lists of free things
-/// before it is freed in earnest, which takes some hundred calls.
+/// How many calls of a trajectory, in the order of measurement, are of no position: where it goes down its first calls
+/// are at the far end, and would pass for growth. The kernel's lists of free things take some hundred calls to fill.
 pub fn cold(positions: &[u64]) -> usize {
     let goes_down = matches!(positions, [first, .., last] if first > last);
     if goes_down && positions.len() >= 100 { (positions.len() / 25).clamp(10, 1_000) } else { 0 }
@@ -70,11 +50,8 @@ pub fn around(position: u64, far: u64) -> RangeInclusive<u64> {
 
 /// Whether a table of trajectories, of which the longest comes to `far`, shows `position`.
 pub fn is_shown(position: u64, far: u64) -> bool {
-    let mut power = position;
-    while power > 0 && power.is_multiple_of(10) {
-        power /= 10;
-    }
-    power == 1 || position >= far / 10
+    let power = position.checked_ilog10().map(|power| 10_u64.pow(power));
+    power == Some(position) || position >= far / 10
 }
 
 #[cfg(test)]

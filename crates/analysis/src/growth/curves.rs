@@ -1,13 +1,12 @@
 //! How well each curve explains the levels of a series, and how far each goes from the first point to the last.
 //!
 //! A curve says that the figures follow a + b·g(n) with a, b ≥ 0, or fall as such a curve rises. Each is taken with its
-//! likelihood, averaged (not maximised) over all that is unknown about it: its scale; its factor from the first point to the
-//! last, and so its constant part; the error of a level beyond its own (an address in memory, a disturbance of all rounds); and
-//! up to two steps somewhere along the axis, as caches' edges make them. Averaging is the penalty for parameters: a curve that fits
-//! only with one factor out of a thousand pays for the choice.
+//! likelihood, averaged (not maximised) over all that is unknown about it: its scale; its factor from the first point
+//! to the last, and so its constant part; the error of a level beyond its own (an address in memory, a disturbance of
+//! all rounds); and up to two steps somewhere along the axis, as caches' edges make them. Averaging is the penalty for
+//! parameters: a curve that fits only with one factor out of a thousand pays for the choice.
 
-use crate::growth::levels::ERROR_MIN;
-use crate::growth::levels::Level;
+use crate::growth::levels::{ERROR_MIN, Level};
 use crate::stats::normal::upper_tail;
 use crate::thresholds::{
     EVEN, EXCESS_ERRORS, FALSE_ALARM, FLAT_FACTOR_MAX, NO_CONSTANT_PRIOR, RUN_ERROR,
@@ -23,7 +22,8 @@ const FACTOR_MAX: f64 = 1e9;
 /// Weights this far below the largest, as logarithms, are dropped: less than a hundredth of the whole.
 const NEGLIGIBLE_LOG: f64 = 10.0;
 
-/// Curves stand for factors whose logarithms differ by this factor at most, and by [`NODE_WIDTH`]: half of the largest error.
+/// Curves stand for factors whose logarithms differ by this factor at most, and by [`NODE_WIDTH`]: half of the largest
+/// error.
 const NODE_RATIO: f64 = 1.25;
 
 /// See [`NODE_RATIO`].
@@ -39,15 +39,7 @@ pub const GROWING: [Class; 5] =
 /// g(n) of a class; 1 for a constant. At zero a curve is its constant part.
 pub fn growth_of(class: Class, n: f64) -> f64 {
     match class {
-        Class::Logarithmic
-        | Class::SquareRoot
-        | Class::Linear
-        | Class::Linearithmic
-        | Class::Quadratic
-            if n <= 0.0 =>
-        {
-            0.0
-        }
+        class if n <= 0.0 && GROWING.contains(&class) => 0.0,
         Class::Logarithmic => n.ln(),
         Class::SquareRoot => n.sqrt(),
         Class::Linear => n,
@@ -60,8 +52,8 @@ pub fn growth_of(class: Class, n: f64) -> f64 {
 /// What the curves say together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// The level at the last point over that at the first, with its 95 % CI. The figure is the ratio of what tables show, as far
-    /// as the CI holds it: what a reader can check is what is judged.
+    /// The level at the last point over that at the first, with its 95 % CI. The figure is the ratio of what tables
+    /// show, as far as the CI holds it: what a reader can check is what is judged.
     pub factor: Estimate,
     /// The share of each of the [`GROWING`] classes in what they explain together, 0 to 1.
     pub shares: [f64; GROWING.len()],
@@ -174,14 +166,13 @@ impl Family {
         let class = self.class.filter(|_| !self.falls);
         let (logs, sign) = if self.falls { (&logs[1], -1.0) } else { (&logs[0], 1.0) };
         for curve in &mut self.curves {
-            let mut best = f64::NEG_INFINITY;
-            let floor = *top - NEGLIGIBLE_LOG;
-            scale.explain(curve, logs, floor, |log, [mean, variance], is_smooth| {
-                best = best.max(log);
+            let explained = scale.explain(curve, logs, *top - NEGLIGIBLE_LOG);
+            curve.best = f64::NEG_INFINITY;
+            for (log, [mean, variance], is_smooth) in explained {
+                curve.best = curve.best.max(log);
                 parts.push(Part { log, mean: sign * mean, variance, class, is_smooth });
-            });
-            curve.best = best;
-            *top = top.max(best);
+            }
+            *top = top.max(curve.best);
         }
     }
 
@@ -197,11 +188,8 @@ impl Family {
             let ratio = (curve.to / curve.from).powf(1.0 / count as f64);
             let log_prior = curve.log_prior - (count as f64).ln();
             let edge = |index: usize| curve.from * ratio.powf(index as f64);
-            curves.extend(
-                (0..count).map(|index| {
-                    Curve::new(class, (edge(index), edge(index + 1)), log_prior, levels)
-                }),
-            );
+            let part = |at: usize| Curve::new(class, (edge(at), edge(at + 1)), log_prior, levels);
+            curves.extend((0..count).map(part));
         }
         self.curves = curves;
     }
@@ -268,15 +256,9 @@ impl Scale {
         }
     }
 
-    /// Adds the logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over its
-    /// scale: without a step, and with one or two in any gaps. Skips what is below `floor`.
-    fn explain(
-        &self,
-        curve: &Curve,
-        logs: &[f64],
-        floor: f64,
-        mut add: impl FnMut(f64, [f64; 2], bool),
-    ) {
+    /// Adds the logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over
+    /// its scale: without a step, and with one or two in any gaps. Skips what is below `floor`.
+    fn explain(&self, curve: &Curve, logs: &[f64], floor: f64) -> Vec<(f64, [f64; 2], bool)> {
         let mut sums = Vec::with_capacity(logs.len() + 1);
         let (mut sum, mut squares) = (0.0, 0.0);
         sums.push(sum);
@@ -288,23 +270,19 @@ impl Scale {
         }
         let last = logs.len() - 1;
         let ends = [logs[0], logs[last], curve.logs[0], curve.logs[last]];
-        for stretches in &self.stretches {
-            let part = stretches.explain(&sums, squares, floor - curve.log_prior);
-            if let Some((log, levels)) = part {
-                let is_stepped = stretches.steps > 0;
-                let factor = self.factor(ends, levels, is_stepped);
-                add(curve.log_prior + log, factor, !is_stepped && self.is_small());
-            }
-        }
+        // A curve that is off the levels by half of the least step is smooth.
+        let is_small = self.excess <= EVEN * FLAT_FACTOR_MAX.ln();
+        let explained = |stretches: &Stretches| {
+            let (log, levels) = stretches.explain(&sums, squares, floor - curve.log_prior)?;
+            let is_stepped = stretches.steps > 0;
+            let factor = self.factor(ends, levels, is_stepped);
+            Some((curve.log_prior + log, factor, !is_stepped && is_small))
+        };
+        self.stretches.iter().filter_map(explained).collect()
     }
 
-    /// Whether a curve that is off the levels by as much is smooth: by half of the least step.
-    fn is_small(&self) -> bool {
-        self.excess <= EVEN * FLAT_FACTOR_MAX.ln()
-    }
-
-    /// The mean and the variance of the factor's logarithm, by the logarithms of the first and the last figure and of the
-    /// curve there, and by how far the curve lies from the figures at either end.
+    /// The mean and the variance of the factor's logarithm, by the logarithms of the first and the last figure and of
+    /// the curve there, and by how far the curve lies from the figures at either end.
     fn factor(&self, ends: [f64; 4], levels: [[f64; 2]; 2], is_stepped: bool) -> [f64; 2] {
         let [first, last, first_curve, last_curve] = ends;
         let [first_trust, last_trust] = self.trust;
@@ -328,9 +306,7 @@ struct Stretches {
     /// Where each stretch begins, and where the last one ends.
     cuts: [usize; 4],
     steps: usize,
-    /// The variance of each stretch's level.
     variances: [f64; 3],
-    /// The standard error of each step.
     errors: [f64; 2],
     /// The logarithm of the factors before the exponential.
     log_norm: f64,
@@ -360,8 +336,8 @@ impl Stretches {
         all
     }
 
-    /// The logarithm of the weight of a curve with these steps, and its levels before the first and behind the last, each with
-    /// its variance; `None` below `floor`. `sums` are those of the weighted deviations before each point.
+    /// The logarithm of the weight of a curve with these steps, and its levels before the first and behind the last,
+    /// each with its variance; `None` below `floor`. `sums` are those of the weighted deviations before each point.
     fn explain(&self, sums: &[f64], squares: f64, floor: f64) -> Option<(f64, [[f64; 2]; 2])> {
         let (mut rest, mut levels) = (squares, [0.0; 3]);
         for (index, ends) in self.cuts.windows(2).take(self.steps + 1).enumerate() {
@@ -391,6 +367,7 @@ fn step_share(step: f64, error: f64) -> f64 {
 fn summary(parts: &[Part]) -> Explained {
     let top = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
     let (mut shares, mut smooth) = ([0.0; GROWING.len()], 0.0);
+    let error = |variance: f64| variance.max(ERROR_MIN * ERROR_MIN).sqrt();
     // Parts that hardly differ are taken together: their weight, mean and square.
     let mut together: BTreeMap<(i64, i64), [f64; 3]> = BTreeMap::new();
     for part in parts.iter().filter(|part| part.log >= top - NEGLIGIBLE_LOG) {
@@ -399,7 +376,7 @@ fn summary(parts: &[Part]) -> Explained {
             shares[class] += weight;
             smooth += if part.is_smooth { weight } else { 0.0 };
         }
-        let error = part.variance.max(ERROR_MIN * ERROR_MIN).sqrt();
+        let error = error(part.variance);
         let width = (4.0 * error.log2()).round();
         let position = (10.0 * part.mean / (width / 4.0).exp2()).round();
         let sums = together.entry((width as i64, position as i64)).or_default();
@@ -408,20 +385,19 @@ fn summary(parts: &[Part]) -> Explained {
             *sum += weight * more;
         }
     }
-    let normals: Vec<[f64; 3]> = together
-        .into_values()
-        .map(|[weight, mean, square]| {
-            let mean = mean / weight;
-            [weight, mean, (square / weight - mean * mean).max(ERROR_MIN * ERROR_MIN).sqrt()]
-        })
-        .collect();
+    let normal = |[weight, mean, square]: [f64; 3]| {
+        let mean = mean / weight;
+        [weight, mean, error(square / weight - mean * mean)]
+    };
+    let normals: Vec<[f64; 3]> = together.into_values().map(normal).collect();
     let growing: f64 = shares.iter().sum();
+    let share_of = |part: f64| if growing > 0.0 { part / growing } else { 0.0 };
     let quantile = |share| quantile(&normals, share).exp();
     let tail = FALSE_ALARM / 2.0;
     Explained {
         factor: Estimate { value: quantile(0.5), low: quantile(tail), high: quantile(1.0 - tail) },
-        shares: shares.map(|share| if growing > 0.0 { share / growing } else { 0.0 }),
-        smooth_share: if growing > 0.0 { smooth / growing } else { 0.0 },
+        shares: shares.map(share_of),
+        smooth_share: share_of(smooth),
     }
 }
 
@@ -438,11 +414,7 @@ fn quantile(normals: &[[f64; 3]], share: f64) -> f64 {
     let mut high = ends(1.0).fold(f64::NEG_INFINITY, f64::max);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if below(middle) < share * all {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        *(if below(middle) < share * all { &mut low } else { &mut high }) = middle;
     }
     f64::midpoint(low, high)
 }

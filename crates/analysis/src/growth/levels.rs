@@ -6,10 +6,10 @@
 //! twenty-one observations of the noise, and a level has an error although it was measured three times.
 
 use crate::stats::bootstrap::REPLICATES;
-use crate::stats::logs::{log_sum, shares};
+use crate::stats::moments::{log_sum, shares};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::normal::MEDIAN_TO_DEVIATION;
-use crate::stats::quantiles::median_of;
+use crate::stats::quantiles::{median, median_of, sorted};
 use crate::stats::random::normal;
 use crate::thresholds::{
     CLEAR_ERRORS, DISTURBANCE_LOG, DISTURBED_SHARES, EVEN, EXCESS_ERRORS, FASTER_SHARE,
@@ -95,8 +95,8 @@ pub struct MeasuredPoint {
 }
 
 impl MeasuredPoint {
-    /// What one costs in each of its cells: a disturbance makes a cost more, and a rate less. Where a round has no logarithm,
-    /// since nothing was done, the median of all rounds, which it is part of, stands for them.
+    /// What one costs in each of its cells: a disturbance makes a cost more, and a rate less. Where a round has no
+    /// logarithm, since nothing was done, the median of all rounds, which it is part of, stands for them.
     pub(crate) fn costs(&self, lower_is_better: bool) -> (u64, Cells) {
         let sign = if lower_is_better { 1.0 } else { -1.0 };
         let is_finite = self.cells.values().all(|log| log.is_finite());
@@ -129,23 +129,22 @@ type Points = Vec<(u64, Vec<f64>)>;
 /// How well each of [`DISTURBED_SHARES`] explains what was measured: logarithms.
 pub type LogShares = [f64; DISTURBED_SHARES.len()];
 
-/// What the cells of a series say, whatever share of them was disturbed: that is the machine's, and known better from
-/// several series together.
+/// What the cells of a series say by each share of disturbed cells, which several series together know better.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     /// The cells at each of the points, by round.
     cells: Vec<(u64, Cells)>,
     /// The points that have cells, ascending, with the logarithms of these, of which rounds are taken off.
     points: Points,
-    /// See [`noise`].
-    noise: Option<f64>,
+    pub(crate) noise: Option<f64>,
     /// The share of disturbed cells that have less for it.
     less_share: f64,
     /// The level of each point by each of the shares.
     by_share: [Vec<Posterior>; DISTURBED_SHARES.len()],
     /// How well each of the shares explains the cells.
     log_shares: LogShares,
-    /// What all points of a round are off, as a logarithm, by round. Empty with fewer than three points: then it is noise.
+    /// What all points of a round are off, as a logarithm, by round. Empty with fewer than three points: then it is
+    /// noise.
     pub rounds: BTreeMap<u32, f64>,
     /// The standard error of each of `rounds` that the cells' noise makes.
     pub round_error: f64,
@@ -170,37 +169,38 @@ impl Evidence {
         let Some(noise) = noise(&points) else {
             return Self { cells, points, ..Self::default() };
         };
-        let mut log_shares = LogShares::default();
-        let by_noise = NOISE_FACTORS.map(|factor| posteriors(&points, factor * noise, less_share));
-        let by_share = std::array::from_fn(|share| {
-            let (log_evidence, levels) = whatever_noise(&by_noise, share);
-            log_shares[share] = log_evidence;
-            levels
+        // What is known of each point by each of the shares, for each noise that there may be.
+        let by_noise = NOISE_FACTORS.map(|factor| {
+            let posterior =
+                |(_, logs): &(u64, Vec<f64>)| Posterior::new(logs, factor * noise, less_share);
+            points.iter().map(posterior).collect::<Vec<ByShare>>()
         });
-        let round_error = MEDIAN_ERROR * noise / (points.len() as f64).sqrt();
-        Self {
-            cells,
-            points,
-            noise: Some(noise),
-            less_share,
-            by_share,
-            log_shares,
-            rounds,
-            round_error,
-            ..Self::default()
+        let mut evidence = Self { noise: Some(noise), less_share, rounds, ..Self::default() };
+        for share in 0..DISTURBED_SHARES.len() {
+            let log_evidence =
+                |all: &Vec<ByShare>| all.iter().map(|level| level[share].log_evidence).sum::<f64>();
+            let logs: Vec<f64> = by_noise.iter().map(log_evidence).collect();
+            let level = |index: usize| {
+                let levels = logs.iter().zip(&by_noise);
+                Posterior::mixture(levels.map(|(log, levels)| (*log, levels[index][share])))
+            };
+            evidence.log_shares[share] = log_sum(&logs);
+            evidence.by_share[share] = (0..points.len()).map(level).collect();
         }
+        evidence.round_error = MEDIAN_ERROR * noise / (points.len() as f64).sqrt();
+        Self { cells, points, ..evidence }
     }
 
     /// Knows the standard errors of some points, and one that they share, where nothing was repeated.
-    pub(crate) fn with_errors(self, errors: BTreeMap<u64, f64>, drift: f64) -> Self {
-        if self.noise.is_some() || errors.is_empty() {
-            return self;
+    pub(crate) fn with_errors(mut self, errors: BTreeMap<u64, f64>, drift: f64) -> Self {
+        if self.noise.is_none() && !errors.is_empty() {
+            (self.single_errors, self.single_drift) = (errors, drift);
         }
-        Self { single_errors: errors, single_drift: drift, ..self }
+        self
     }
 
-    /// What the two differ by, cell by cell, if both were measured in the same rounds and cells of a round were disturbed
-    /// alike: then differences scatter less than the cells do, of whose variance both share the larger part.
+    /// What the two differ by, cell by cell, if both were measured in the same rounds and cells of a round were
+    /// disturbed alike: then differences scatter less than the cells do, of whose variance both share the larger part.
     pub(crate) fn difference(&self, second: &Self) -> Option<Self> {
         let mut cells = Vec::new();
         for (point, of_first) in &self.cells {
@@ -217,11 +217,6 @@ impl Evidence {
         let apart = noise(&without_rounds(&cells).1)?;
         let is_paired = apart < EVEN.sqrt() * self.noise?.hypot(second.noise?);
         is_paired.then(|| Self::with(cells, 0.5))
-    }
-
-    /// The usual noise of a cell: a standard deviation. `None` where no point has two.
-    pub(crate) fn noise(&self) -> Option<f64> {
-        self.noise
     }
 
     /// The levels, by what is known of the share of disturbed cells.
@@ -243,21 +238,20 @@ impl Evidence {
         let Some(noise) = self.noise else { return vec![Astray::default(); levels.len()] };
         let weights = shares(log_shares).into_iter().zip(DISTURBED_SHARES);
         let share: f64 = weights.map(|(weight, (share, _))| weight * share).sum();
-        let each = levels.iter().zip(&self.points);
-        let shares = [(1.0 - self.less_share) * share, self.less_share * share];
-        each.map(|(level, (_, logs))| {
+        let [more, less] = [(1.0 - self.less_share) * share, self.less_share * share];
+        let astray = |(level, (_, logs)): (&Level, &(u64, Vec<f64>))| {
             let off: Vec<f64> = logs.iter().map(|log| (log - level.log) / noise).collect();
             let mirrored: Vec<f64> = off.iter().map(|off| -off).collect();
-            let either =
-                [astray(&off, shares, noise), astray(&mirrored, [shares[1], shares[0]], noise)];
-            let [slower, faster] = either;
+            let slower = astray(&off, [more, less], noise);
+            let faster = astray(&mirrored, [less, more], noise);
             if slower.variance() < faster.variance() { faster } else { slower }
-        })
-        .collect()
+        };
+        levels.iter().zip(&self.points).map(astray).collect()
     }
 }
 
-/// What is known of the share of disturbed cells, which is the machine's, by all series that were measured on it meanwhile.
+/// What is known of the share of disturbed cells, which is the machine's, by all series that were measured on it
+/// meanwhile.
 pub fn shares_of<'a>(all: impl IntoIterator<Item = &'a Evidence>) -> LogShares {
     let mut log_shares = DISTURBED_SHARES.map(|(_, prior)| prior.ln());
     for evidence in all {
@@ -275,27 +269,9 @@ fn without_rounds(cells: &[(u64, Cells)]) -> (BTreeMap<u32, f64>, Points) {
     (rounds, cells.into_iter().map(|(point, cells)| (point, blocks(cells))).collect())
 }
 
-/// What is known of each of `points` by each of the shares of disturbed cells, if this is the noise.
-fn posteriors(points: &[(u64, Vec<f64>)], noise: f64, less_share: f64) -> Vec<ByShare> {
-    points.iter().map(|(_, logs)| Posterior::new(logs, noise, less_share)).collect()
-}
-
-/// The levels by one of the shares, averaged over what the noise may be, and the logarithm of the evidence.
-fn whatever_noise(by_noise: &[Vec<ByShare>], share: usize) -> (f64, Vec<Posterior>) {
-    let log_evidence =
-        |levels: &Vec<ByShare>| levels.iter().map(|level| level[share].log_evidence).sum::<f64>();
-    let logs: Vec<f64> = by_noise.iter().map(log_evidence).collect();
-    let level = |index: usize| {
-        let levels = logs.iter().zip(by_noise);
-        Posterior::mixture(levels.map(|(log, levels)| (*log, levels[index][share])))
-    };
-    (log_sum(&logs), (0..by_noise[0].len()).map(level).collect())
-}
-
-/// How likely the cells at their level were all made more by a disturbance, and those below it were not: a neighbour makes many
-/// of them slower by the same factor. The level is then where those below are; where none is, it is off by what a disturbance
-/// usually does. By how far each is `off`, in units of the `noise`, and the shares of cells that have more and less for a
-/// disturbance.
+/// How likely the cells at their level were all made more by a disturbance, and those below it were not. The level is
+/// then where those below are; where none is, it is off by what a disturbance usually does. `off` is in units of the
+/// `noise`.
 fn astray(off: &[f64], [more, less]: [f64; 2], noise: f64) -> Astray {
     let below: Vec<f64> = off.iter().copied().filter(|off| *off < -CLEAR_ERRORS).collect();
     let (count_below, at) = (below.len() as f64, (off.len() - below.len()) as f64);
@@ -327,13 +303,10 @@ pub(crate) fn shared_error(off: &[f64], round_error: f64) -> f64 {
 /// The logarithms of the levels in a number of draws from what is known of them; none where nothing was repeated.
 pub fn draws(levels: &[Level]) -> Vec<Vec<f64>> {
     let mut random = Rng::with_seed(levels.len() as u64);
-    let errors: Option<Vec<f64>> = levels.iter().map(|level| level.error).collect();
-    let Some(errors) = errors else { return Vec::new() };
-    let mut draw = || {
-        let levels = levels.iter().zip(&errors);
-        levels.map(|(level, error)| level.log + error * normal(&mut random)).collect()
-    };
-    (0..REPLICATES).map(|_| draw()).collect()
+    let all = levels.iter().map(|level| Some((level.log, level.error?)));
+    let Some(repeated) = all.collect::<Option<Vec<(f64, f64)>>>() else { return Vec::new() };
+    let draw = |_| repeated.iter().map(|(log, error)| log + error * normal(&mut random)).collect();
+    (0..REPLICATES).map(draw).collect()
 }
 
 /// Takes off what all points of a round share, which no factor between points depends on: by the median of what the
@@ -345,26 +318,22 @@ fn take_off_rounds(cells: &mut [(u64, Cells)]) -> BTreeMap<u32, f64> {
     let points = cells.len() as f64;
     let mut off: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (_, cells) in cells.iter() {
-        let mut logs: Vec<f64> = cells.values().copied().collect();
-        let middle = median_of(&mut logs).unwrap_or_default();
+        let middle = median(cells.values().copied()).unwrap_or_default();
         for (round, log) in cells {
             off.entry(*round).or_default().push(log - middle);
         }
     }
     // A round that most points lack has no level of its own.
     off.retain(|_, off| 2 * off.len() > cells.len());
-    let off: BTreeMap<u32, f64> = off
-        .into_iter()
-        .filter_map(|(round, mut off)| Some((round, median_of(&mut off)?)))
-        .collect();
+    let off: BTreeMap<u32, f64> =
+        off.into_iter().filter_map(|(round, off)| Some((round, median(off)?))).collect();
     // A round's own level takes a part of each cell's noise with it.
     let rest = (points / (points - 1.0)).sqrt();
     for (_, cells) in cells {
         for (round, log) in cells.iter_mut() {
             *log -= off.get(round).copied().unwrap_or_default();
         }
-        let mut logs: Vec<f64> = cells.values().copied().collect();
-        let middle = median_of(&mut logs).unwrap_or_default();
+        let middle = median(cells.values().copied()).unwrap_or_default();
         for log in cells.values_mut() {
             *log = middle + rest * (*log - middle);
         }
@@ -376,24 +345,18 @@ fn take_off_rounds(cells: &mut [(u64, Cells)]) -> BTreeMap<u32, f64> {
 fn blocks(cells: Cells) -> Vec<f64> {
     let mut logs: Vec<f64> = cells.into_values().collect();
     let size = logs.len().div_ceil(BLOCKS_MAX);
-    if size < 2 {
-        return logs;
-    }
-    logs.chunks_mut(size).filter_map(median_of).collect()
+    if size < 2 { logs } else { logs.chunks_mut(size).filter_map(median_of).collect() }
 }
 
-/// The usual noise of a cell: a standard deviation, by the median of how far cells are off the middle of their point. `None`
-/// where no point has two.
+/// The usual noise of a cell, as a standard deviation, by the median deviation. `None` where no point has two.
 fn noise(points: &[(u64, Vec<f64>)]) -> Option<f64> {
     let mut off = Vec::new();
     for (_, logs) in points.iter().filter(|(_, logs)| logs.len() > 1) {
-        let middle = median_of(&mut logs.clone())?;
+        let middle = median(logs.iter().copied())?;
         let count = logs.len() as f64;
-        let mut own: Vec<f64> =
-            logs.iter().map(|log| (log - middle).abs() * (count / (count - 1.0)).sqrt()).collect();
-        own.sort_unstable_by(f64::total_cmp);
+        let own = logs.iter().map(|log| (log - middle).abs() * (count / (count - 1.0)).sqrt());
         // The middle one of an odd number is off by nothing, whatever the noise.
-        off.extend_from_slice(&own[logs.len() % 2..]);
+        off.extend_from_slice(&sorted(&own.collect::<Vec<f64>>())[logs.len() % 2..]);
     }
     Some((MEDIAN_TO_DEVIATION * median_of(&mut off)?).max(ERROR_MIN))
 }
@@ -406,7 +369,6 @@ struct Posterior {
     variance: f64,
 }
 
-/// By each of [`DISTURBED_SHARES`].
 type ByShare = [Posterior; DISTURBED_SHARES.len()];
 
 impl Posterior {

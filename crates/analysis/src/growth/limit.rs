@@ -45,11 +45,10 @@ pub fn at_most(row: &Row, limit: Class) -> LimitCheck {
     LimitCheck { kept, remedy: reason.remedy().filter(|_| kept == Kept::Open) }
 }
 
-/// It fails where all classes that are left grow faster than the limit, and holds where none does; between, it fails where its
-/// factor is beyond the limit's own by more than leaving caches costs. Linear holds with n log n, since noise and
-/// caches leave both of most lines; it fails where linear is excluded. Constant fails where the factor is surely more than flat.
-/// What is undecided for its wide interval holds if its factor is surely no greater than the limit's own over the same points;
-/// what grows and falls again is open.
+/// It fails where all classes that are left grow faster than the limit, and holds where none does; between, it fails
+/// where its factor is beyond the limit's own by more than leaving caches costs. Linear holds with n log n, since noise
+/// and caches leave both of most lines. What is undecided for its wide interval holds if its factor is surely no
+/// greater than the limit's own.
 fn kept(growth: &Growth, limit: Class) -> Kept {
     let own_factor = own_factor(growth, limit);
     match growth.class {

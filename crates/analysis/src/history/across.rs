@@ -56,8 +56,7 @@ pub struct AcrossValues {
     pub whole: Option<Result<Comparison, Refusal>>,
 }
 
-/// Chooses the newest run of each value of `key` among `runs`, the oldest first: a complete one where there is one.
-/// `None` of no runs.
+/// Chooses the newest run of each value of `key` among `runs`, if possible a complete one. `None` of no runs.
 pub fn choose(runs: Vec<Measured>, key: &str) -> Option<Chosen> {
     joined::newest(&runs)?;
     let (runs, mut left_out) = joined::comparable(runs);
@@ -102,8 +101,7 @@ fn value_of(run: &Measured, key: &str) -> Option<String> {
     label.cloned().or_else(|| fact().map(Fact::to_string))
 }
 
-/// Compares neighbours among the chosen runs, and the first with the last. `runs` are theirs, with their samples, in the
-/// same order, narrowed by [`narrow`]. `terms` hold but for the machine: that it is the same was looked at.
+/// Compares neighbours among the chosen runs, and the first with the last. `runs` are theirs, narrowed by [`narrow`].
 pub fn across(chosen: Chosen, runs: &[&Run], terms: &Terms) -> AcrossValues {
     let Chosen { key, values, mut left_out } = chosen;
     let (values, measured): (Vec<String>, Vec<Measured>) =

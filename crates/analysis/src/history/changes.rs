@@ -1,9 +1,13 @@
 //! What changed: one change for all points of a series that changed with the same run.
 
-use super::results::{Change, History, Line, Shift};
+use super::differences::differences;
+use super::measured::Measured;
+use super::results::{Change, History, JointChange, Line, Shift, Terms};
 use crate::Estimate;
 use crate::compare::Direction;
+use crate::thresholds::{MOST, SEVERAL};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Every change, the newest first, else in the order of the lines.
 pub(super) fn changes(history: &History) -> Vec<Change> {
@@ -33,17 +37,18 @@ struct LineChange<'a> {
 impl LineChange<'_> {
     /// Whether the two are one change of a series: the same way, from the same run to the same run.
     fn belongs_with(&self, next: &Self) -> bool {
-        let series =
-            |line: &Line| (line.subject.clone(), line.parameters.clone(), line.metric.name.clone());
-        series(self.line) == series(next.line)
-            && self.direction() == next.direction()
-            && self.until() == next.until()
-            && self.shift.map(|shift| shift.at) == next.shift.map(|shift| shift.at)
+        let change = |change: &Self| {
+            let Line { subject, parameters, metric, .. } = change.line;
+            let at = change.shift.map(|shift| shift.at);
+            let series = (subject.clone(), parameters.clone(), metric.name.clone());
+            (series, at, change.until(), change.direction())
+        };
+        change(self) == change(next)
     }
 
     fn factor(&self) -> Estimate {
-        let none = Estimate { value: 1.0, low: 1.0, high: 1.0 };
-        self.shift.map_or(self.line.drift.unwrap_or(none), |shift| shift.factor)
+        let drift = self.line.drift.unwrap_or(Estimate::exact(1.0));
+        self.shift.map_or(drift, |shift| shift.factor)
     }
 
     fn direction(&self) -> Direction {
@@ -86,4 +91,49 @@ fn joined(group: &[LineChange<'_>]) -> Change {
         lines: group.iter().map(|change| (change.index, change.factor())).collect(),
         differences: shift.map(|shift| shift.differences.clone()).unwrap_or_default(),
     }
+}
+
+/// Every change of most subjects the same way, the newest first: noise moves the position of a change by some runs.
+pub(super) fn joint_changes(
+    history: &History,
+    runs: &[Measured],
+    terms: &Terms,
+) -> Vec<JointChange> {
+    let is_counted = |(_, line): &(usize, &Line)| line.headline && line.is_judged();
+    let lines = || history.lines.iter().enumerate().filter(is_counted);
+    let judged = lines().map(|(_, line)| &line.subject).collect::<BTreeSet<_>>().len();
+    let mut all = Vec::new();
+    for direction in [Direction::Worse, Direction::Better] {
+        let mut shifts: Vec<(usize, &Line, &Shift)> = lines()
+            .flat_map(|(index, line)| line.shifts.iter().map(move |shift| (index, line, shift)))
+            .filter(|(_, _, shift)| shift.direction == direction)
+            .collect();
+        while let Some((subjects, from, to)) = densest(&shifts, SEVERAL) {
+            if subjects < SEVERAL || (subjects as f64) < MOST * judged as f64 {
+                break;
+            }
+            let group = shifts.extract_if(.., |(_, _, shift)| (from..=to).contains(&shift.at));
+            let lines = group.map(|(index, _, shift)| (index, shift.factor)).collect();
+            let differences = differences(&runs[from - 1], &runs[to], terms.label.as_deref());
+            all.push(JointChange { from, to, direction, subjects, judged, lines, differences });
+        }
+    }
+    all.sort_by_key(|change| Reverse(change.to));
+    all
+}
+
+/// The largest number of subjects that change within `spread` runs, and the shortest such stretch.
+fn densest(shifts: &[(usize, &Line, &Shift)], spread: usize) -> Option<(usize, usize, usize)> {
+    let mut changed: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    for (_, line, shift) in shifts {
+        changed.entry(shift.at).or_default().insert(&line.subject);
+    }
+    let stretches = changed.keys().flat_map(|&from| {
+        let mut here: BTreeSet<&str> = BTreeSet::new();
+        changed.range(from..=from + spread).map(move |(&to, subjects)| {
+            here.extend(subjects);
+            (here.len(), from, to)
+        })
+    });
+    stretches.max_by_key(|&(subjects, from, to)| (subjects, Reverse(to - from)))
 }

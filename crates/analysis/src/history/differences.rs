@@ -5,8 +5,7 @@ use crate::compare::Difference;
 use model::{Fact, HOST_FACTS, HostRole, RunSummary, fact_text};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The differences: labels, kernel, knee and what else bears on figures; only
-/// the `label` where one is asked for.
+/// Labels, kernel, knee and what else bears on figures; only the `label` where one is asked for.
 pub(super) fn differences(
     before: &Measured,
     after: &Measured,
@@ -67,10 +66,6 @@ fn keys<'a, V>(
 }
 
 fn difference(name: &str, before: Option<&String>, after: Option<&String>) -> Option<Difference> {
-    let differs = before != after;
-    differs.then(|| Difference {
-        what: name.to_owned(),
-        base: before.cloned(),
-        new: after.cloned(),
-    })
+    let (what, base, new) = (name.to_owned(), before.cloned(), after.cloned());
+    (base != new).then_some(Difference { what, base, new })
 }

@@ -1,14 +1,8 @@
-//! What a gate fails for: changes that the newest figure makes certain, although a gate looks after every
-//! run.
-//!
-//! The probability of a false alarm holds for one look. Looks after every run add up, so a gate requires more
-//! of a change: [`GATE_LOOKS`] times less probability. A change fails a gate once: none of the earlier looks
-//! had it.
+//! What a gate fails for: changes that the newest figure makes certain, and none of the earlier looks had. Looks after
+//! every run add up, so a gate requires [`GATE_LOOKS`] times less probability of a false alarm than one look.
 
-use super::drift;
-use super::levels::{LevelChange, Levels, Reading, Requirement};
+use super::levels::{FIGURES_MIN, LevelChange, Levels, Reading, Requirement, changes, rise};
 use crate::Estimate;
-use crate::history::levels::FIGURES_MIN;
 use crate::thresholds::GATE_LOOKS;
 
 /// A change that fails a gate.
@@ -20,60 +14,31 @@ pub enum Raised {
     Drift(Estimate),
 }
 
-/// What the last of `readings`, which have these `levels`, makes certain and no earlier one did. `requirement` is that of
-/// one look.
+/// What the last of `readings`, which have these `levels`, makes certain first, with the `requirement` of a look.
 pub fn raised(readings: &[Reading], levels: &Levels<'_>, requirement: &Requirement) -> Vec<Raised> {
     let strict = Requirement { chance: requirement.chance / GATE_LOOKS, ..*requirement };
-    let latest = Look::new(readings, levels, &strict);
-    if latest.changes.is_empty() {
-        return Vec::new();
-    }
-    let mut missing = latest.raised();
-    // From the latest on: mostly the look before had all that there is. None had what came after it.
-    let first = match latest.drift {
-        Some(_) => FIGURES_MIN,
-        None => latest.changes[0].at.max(FIGURES_MIN),
+    let latest = levels.changes(&strict);
+    let Some(change) = latest.first() else { return Vec::new() };
+    let (mut missing, first) = match rise(readings, &latest) {
+        Some(drift) => (vec![Raised::Drift(drift)], FIGURES_MIN),
+        None => (latest.iter().copied().map(Raised::Shift).collect(), change.at.max(FIGURES_MIN)),
     };
+    // From the latest on: mostly the look before had all that there is. None had what came after it.
     for count in (first..readings.len()).rev() {
         if missing.is_empty() {
             break;
         }
-        let earlier = &readings[..count];
-        let look = Look::new(earlier, &Levels::new(earlier), &strict);
-        missing.retain(|raised| !look.has(raised));
+        let earlier = changes(&readings[..count], &strict);
+        missing.retain(|raised| !earlier.iter().any(|before| is_seen(before, raised)));
     }
     missing
 }
 
-/// What there is to see after a number of figures.
-struct Look {
-    changes: Vec<LevelChange>,
-    drift: Option<Estimate>,
-}
-
-impl Look {
-    fn new(readings: &[Reading], levels: &Levels<'_>, requirement: &Requirement) -> Look {
-        let changes = levels.changes(requirement);
-        Look { drift: drift::rise(readings, &changes), changes }
-    }
-
-    fn raised(&self) -> Vec<Raised> {
-        match self.drift {
-            Some(drift) => vec![Raised::Drift(drift)],
-            None => self.changes.iter().copied().map(Raised::Shift).collect(),
-        }
-    }
-
-    /// Whether this look has it too: a drift shows as a shift the same way before enough of it is there.
-    fn has(&self, raised: &Raised) -> bool {
-        match raised {
-            Raised::Shift(change) => {
-                self.changes.iter().any(|before| is_same_change(before, change))
-            }
-            Raised::Drift(drift) => {
-                self.changes.iter().any(|before| before.by.value * drift.value > 0.0)
-            }
-        }
+/// Whether an earlier look had it too: a drift shows as a shift the same way before enough of it is there.
+fn is_seen(before: &LevelChange, raised: &Raised) -> bool {
+    match raised {
+        Raised::Shift(change) => is_same_change(before, change),
+        Raised::Drift(drift) => before.by.value * drift.value > 0.0,
     }
 }
 

@@ -59,18 +59,13 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
     if one_unknown || !machine_match.is_joinable() {
         return Some(Incomparable::Machine { machine, newest });
     }
-    match (machine.cpu_count, newest.cpu_count) {
-        (Some(cpus), Some(newest)) if cpus != newest => {
-            return Some(Incomparable::UsableCpus { cpus, newest });
-        }
-        _ => {}
+    let differing = |pair: Option<(String, String)>| pair.filter(|(old, new)| old != new);
+    if let Some((cpus, newest)) = differing(machine.cpu_count.zip(newest.cpu_count)) {
+        return Some(Incomparable::UsableCpus { cpus, newest });
     }
-    match quotas {
-        [Some(quota), Some(newest)] if quota != newest => {
-            Some(Incomparable::CpuQuota { quota, newest })
-        }
-        _ => None,
-    }
+    let [quota, newest] = quotas;
+    let (quota, newest) = differing(quota.zip(newest))?;
+    Some(Incomparable::CpuQuota { quota, newest })
 }
 
 fn machine(run: &Measured) -> Machine {
@@ -82,13 +77,10 @@ fn fact(run: &Measured, key: &str) -> Option<String> {
     run.machine.get(key).map(|fact| fact_text(key, fact))
 }
 
-/// Figures that are in another unit than the newest run's: a metric and its unit, and the runs.
-type OtherUnits<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<i64>>;
-
 /// A line for each subject and point at which any run has a figure, and the figures in other units.
 pub(super) fn lines(runs: &[Measured], workload: &WorkloadInfo) -> (Vec<Line>, Vec<LeftOut>) {
     let mut lines: BTreeMap<FigurePath, Line> = BTreeMap::new();
-    let mut other_units = OtherUnits::new();
+    let mut other_units: BTreeMap<(&str, &str), BTreeSet<i64>> = BTreeMap::new();
     for (index, run) in runs.iter().enumerate() {
         for (path, figure) in &run.figures {
             let Some(old) = metric(&run.workload, &path.metric) else { continue };
@@ -100,7 +92,8 @@ pub(super) fn lines(runs: &[Measured], workload: &WorkloadInfo) -> (Vec<Line>, V
                 continue;
             }
             let line = lines.entry(path.clone()).or_insert_with(|| empty(path, new, workload));
-            label(&run.workload, &path.subject).clone_into(&mut line.label);
+            let info = run.workload.subject(&path.subject);
+            info.map_or(&path.subject, |info| &info.label).clone_into(&mut line.label);
             line.figures.push((index, *figure));
         }
     }
@@ -134,10 +127,6 @@ fn empty(path: &FigurePath, metric: &MetricInfo, workload: &WorkloadInfo) -> Lin
         drift_is_fresh: false,
         alarms: Vec::new(),
     }
-}
-
-fn label<'a>(info: &'a WorkloadInfo, subject: &'a str) -> &'a str {
-    info.subjects.iter().find(|info| info.name == subject).map_or(subject, |info| &info.label)
 }
 
 /// In the order of the newest run's tables; what it does not have any more comes after.

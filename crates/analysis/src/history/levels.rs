@@ -1,27 +1,24 @@
 //! Where a sequence of figures changes its level: E-divisive with a t-test, as Hunter has it.
 //!
-//! 1. *Boundaries.* The best boundary in a stretch has the largest energy distance between the figures
-//!    before and after it (Matteson and James 2014). The figures after it may end before the stretch does, so
-//!    that a temporary level is seen as well. Each side is split again, as long as a t-test between the two
-//!    sides says that they differ at a [`FALSE_ALARM`] level.
-//! 2. *Tests.* The boundary whose two levels differ least clearly is given up and its neighbours are judged
-//!    again, until all are clear (Fleming, Kołaczkowski and others 2023). A t-test needs no permutations, of
-//!    which few figures have too few, and gives the same every time.
-//! 3. *Boundaries again.* A boundary that was given up may have displaced a neighbour: each moves to the
-//!    best split between its neighbours, and all are judged again.
-//! 4. *How clear.* The boundary is the best of many: the chance of the t-test is multiplied by their number
-//!    (Bonferroni). A difference below the required size is given up as well.
+//! 1. *Boundaries.* The best boundary in a stretch has the largest energy distance between the figures before and after
+//!    it (Matteson and James 2014); the latter may end before the stretch does, as a temporary level. Each side is
+//!    split again, as long as a t-test says that the two sides differ at a [`FALSE_ALARM`] level.
+//! 2. *Tests.* The boundary whose two levels differ least clearly is given up and its neighbours are judged again,
+//!    until all are clear (Fleming, Kołaczkowski and others 2023).
+//! 3. *Boundaries again.* Each moves to the best split between its neighbours, and all are judged again.
+//! 4. *How clear.* The chance of the t-test is multiplied by the number of boundaries that there may be (Bonferroni). A
+//!    difference below the required size is given up as well.
 //!
-//! Our additions: figures have weights. A figure with a wide interval counts for less, and an outlier hardly
-//! at all: one figure is no level. No difference is clearer than the intervals of the figures allow, nor
-//! clearer than half the smallest step between two of them: a figure on the edge of a step goes up and down
-//! without a change. A temporary level has one figure more than others, and so has every level of a sequence
-//! with outliers.
+//! Our additions: a figure with a wide interval counts for less, and an outlier hardly at all. No difference is clearer
+//! than the intervals of the figures allow, nor than half the smallest step between two of them. A temporary level has
+//! one figure more than others, and so has every level of a sequence with outliers.
 
 use crate::Estimate;
 use crate::stats::NORMAL_95;
+use crate::stats::moments::mean;
 use crate::stats::normal::MEDIAN_TO_DEVIATION;
-use crate::stats::quantiles::median_of;
+use crate::stats::quantiles::{median, sorted};
+use crate::stats::regression::least_squares;
 use crate::stats::student;
 use crate::thresholds::{CLEAR_ERRORS, FALSE_ALARM};
 
@@ -115,8 +112,7 @@ impl<'a> Levels<'a> {
         changes
     }
 
-    /// The change that is clear as often as not where the level changes in the middle; the required size
-    /// where there are too few figures.
+    /// The change in the middle that is clear as often as not; the required size where there are too few figures.
     pub fn visible(&self, requirement: &Requirement) -> f64 {
         let readings = self.sequence.readings;
         let count = readings.len();
@@ -134,13 +130,11 @@ impl<'a> Levels<'a> {
 /// How figures scatter about their level, as a standard deviation: from the differences of neighbours, which
 /// know nothing of changes of level. Zero with fewer than two.
 pub fn scatter(values: &[f64]) -> f64 {
-    let mut differences: Vec<f64> =
-        values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    median_of(&mut differences).unwrap_or(0.0) * MEDIAN_TO_DEVIATION / std::f64::consts::SQRT_2
+    let differences = values.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+    median(differences).unwrap_or(0.0) * MEDIAN_TO_DEVIATION / std::f64::consts::SQRT_2
 }
 
-/// Which figures are outliers: the two before and the two after, as far as there are any, are all far above or
-/// all far below.
+/// Which figures are outliers: the two before and the two after are all far above or all far below.
 pub fn apart(values: &[f64]) -> Vec<bool> {
     let far = 2.0 * CLEAR_ERRORS * scatter(values);
     let stands_apart = |at: usize| {
@@ -156,9 +150,8 @@ pub fn apart(values: &[f64]) -> Vec<bool> {
 /// How much each figure counts, 1 on average: by its own error and the scatter of all.
 fn weights(readings: &[Reading], values: &[f64], apart: &[bool]) -> Vec<f64> {
     let scatter = scatter(values);
-    let mut squares: Vec<f64> =
-        readings.iter().map(|r| r.error.powi(2)).filter(|&square| square > 0.0).collect();
-    let usual = median_of(&mut squares).unwrap_or(0.0);
+    let squares = readings.iter().map(|r| r.error.powi(2)).filter(|&square| square > 0.0);
+    let usual = median(squares).unwrap_or(0.0);
     // What makes runs differ beyond their own errors.
     let between = (scatter.powi(2) - usual).max(0.0);
     let variance = |(at, reading): (usize, &Reading)| {
@@ -178,8 +171,7 @@ fn weights(readings: &[Reading], values: &[f64], apart: &[bool]) -> Vec<f64> {
 
 /// Half the smallest difference of two figures that are not the same; 0 where all are.
 fn half_step(values: &[f64]) -> f64 {
-    let mut ascending = values.to_vec();
-    ascending.sort_by(f64::total_cmp);
+    let ascending = sorted(values);
     let steps = ascending.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
     let min = steps.fold(f64::INFINITY, f64::min);
     if min.is_finite() { min / 2.0 } else { 0.0 }
@@ -199,7 +191,6 @@ struct Sequence<'a> {
     distances: Vec<f64>,
 }
 
-/// One side of a boundary.
 #[derive(Clone, Copy)]
 struct Side {
     weight: f64,
@@ -213,13 +204,12 @@ impl<'a> Sequence<'a> {
         let stand_apart = apart(&values);
         let weights = weights(readings, &values, &stand_apart);
         let mut apart = vec![0];
-        for stands_apart in stand_apart {
-            apart.push(apart[apart.len() - 1] + usize::from(stands_apart));
+        for (at, stands_apart) in stand_apart.into_iter().enumerate() {
+            apart.push(apart[at] + usize::from(stands_apart));
         }
         let mut sums = vec![(0.0, 0.0)];
-        for weight in &weights {
-            let (sum, squares) = sums[sums.len() - 1];
-            sums.push((sum + weight, squares + weight * weight));
+        for (at, weight) in weights.iter().enumerate() {
+            sums.push((sums[at].0 + weight, sums[at].1 + weight * weight));
         }
         let side = readings.len() + 1;
         let mut distances = vec![0.0; side * side];
@@ -237,7 +227,7 @@ impl<'a> Sequence<'a> {
 
     /// Rule 1: adds the boundaries in the stretch from `from` to `to`.
     fn split(&self, from: usize, to: usize, boundaries: &mut Vec<usize>) {
-        let Some((at, end)) = self.best(from, to) else { return };
+        let Some((at, end)) = self.best(from, to, false) else { return };
         if self.test(from, at, end).chance <= FALSE_ALARM {
             boundaries.push(at);
             self.split(from, at, boundaries);
@@ -245,19 +235,18 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// The boundary in a stretch with the largest energy distance, and where the figures after it end.
-    fn best(&self, from: usize, to: usize) -> Option<(usize, usize)> {
+    /// The boundary with the largest energy distance, and where the figures after it end: if `whole`, at `to`.
+    fn best(&self, from: usize, to: usize, whole: bool) -> Option<(usize, usize)> {
         let boundaries = from + LEVEL_FIGURES_MIN..(to + 1).saturating_sub(LEVEL_FIGURES_MIN);
         let energies = boundaries.flat_map(|at| {
             let before = self.side(from, at);
-            let ends = at + LEVEL_FIGURES_MIN..=to;
+            let ends = if whole { to } else { at + LEVEL_FIGURES_MIN }..=to;
             ends.map(move |end| (self.energy((from, before), at, end), (at, end)))
         });
         energies.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, split)| split)
     }
 
-    /// The energy distance of the two sides of `at`, of which the `before` begins at `from`, scaled by how many
-    /// there are on either.
+    /// The energy distance of the two sides of `at`, scaled by how many there are on either.
     fn energy(&self, (from, before): (usize, Side), at: usize, to: usize) -> f64 {
         let after = self.side(at, to);
         let (left, right) = (before.weight, after.weight);
@@ -305,14 +294,9 @@ impl<'a> Sequence<'a> {
         let mut moved = false;
         for index in 0..boundaries.len() {
             let (from, to) = self.neighbours(boundaries, index);
-            let candidates = from + LEVEL_FIGURES_MIN..(to + 1).saturating_sub(LEVEL_FIGURES_MIN);
-            let energies =
-                candidates.map(|at| (self.energy((from, self.side(from, at)), at, to), at));
-            let best = energies.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-            if let Some((_, best)) = best.filter(|(_, best)| *best != boundaries[index]) {
-                boundaries[index] = best;
-                moved = true;
-            }
+            let best = self.best(from, to, true).map_or(boundaries[index], |(best, _)| best);
+            moved |= best != boundaries[index];
+            boundaries[index] = best;
         }
         moved
     }
@@ -336,8 +320,7 @@ impl<'a> Sequence<'a> {
         boundaries.iter().enumerate().map(change).collect()
     }
 
-    /// Whether a level is too short. Two disturbances in a row are no temporary level; and a sequence with
-    /// outliers has disturbances.
+    /// Whether a level is too short: two disturbances in a row are no temporary level.
     fn is_brief(&self, from: usize, to: usize) -> bool {
         let comes_and_goes = from > 0 && to < self.readings.len();
         let disturbed = self.apart[self.readings.len()] > 0;
@@ -354,13 +337,11 @@ impl<'a> Sequence<'a> {
         let error = self.error(from, at, to, left / freedom as f64);
         let enough = self.count(from, at).min(self.count(at, to)) >= LEVEL_FIGURES_MIN as f64 - 0.5;
         let t = if by == 0.0 || !enough { 0.0 } else { by.abs() / error };
-        let half = student::quantile_95(freedom) * error;
-        let by = Estimate { value: by, low: by - half, high: by + half };
+        let by = Estimate::around(by, student::quantile_95(freedom) * error);
         LevelChange { at, before, by, chance: student::p_value(t, freedom) }
     }
 
-    /// The error of the difference of two levels: what figures that scatter with such a variance have, but
-    /// no less than their own errors.
+    /// The error of the difference of two levels, by this variance, but no less than their own errors.
     fn error(&self, from: usize, at: usize, to: usize, variance: f64) -> f64 {
         let per_weight = 1.0 / self.weight(from, at) + 1.0 / self.weight(at, to);
         let own = self.own_error(from, at) + self.own_error(at, to);
@@ -394,4 +375,41 @@ impl<'a> Sequence<'a> {
             self.stretch(from, to).map(|(reading, weight)| (weight * error(reading)).powi(2)).sum();
         sum / self.weight(from, to).powi(2)
     }
+}
+
+/// A line through all figures that explains them better than the levels between `changes` do, by Schwarz's criterion,
+/// as what it rises from the first figure to the last; `None` where levels explain them as well, or there are no
+/// changes.
+pub fn rise(readings: &[Reading], changes: &[LevelChange]) -> Option<Estimate> {
+    let first = changes.first()?;
+    let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
+    let apart = apart(&values);
+    // What stands apart would outweigh all else.
+    let counting: Vec<usize> = (0..values.len()).filter(|&at| !apart[at]).collect();
+    let y: Vec<f64> = counting.iter().map(|&at| values[at]).collect();
+    let x: Vec<f64> = counting.iter().map(|&at| at as f64).collect();
+    let slope = least_squares(&x, &y).filter(|slope| slope.low > 0.0 || slope.high < 0.0)?;
+    let one_way = changes.iter().all(|change| change.by.value * first.by.value > 0.0);
+    if !one_way {
+        return None;
+    }
+    let counted = |to: usize| counting.iter().filter(|&&at| at < to).count();
+    let mut ends: Vec<usize> = changes.iter().map(|change| counted(change.at)).collect();
+    ends.push(y.len());
+    let mut from = 0;
+    let mut level_squares = 0.0;
+    for to in ends {
+        level_squares += squares(&y[from..to], |_| mean(&y[from..to]));
+        from = to;
+    }
+    let (x_mean, y_mean) = (mean(&x), mean(&y));
+    let line_squares = squares(&y, |at| y_mean + slope.value * (x[at] - x_mean));
+    let count = y.len() as f64;
+    let levels = count * level_squares.ln() + (2 * changes.len() + 1) as f64 * count.ln();
+    let line = count * line_squares.ln() + 2.0 * count.ln();
+    (line < levels).then(|| slope.map(|by| by * (readings.len() - 1) as f64))
+}
+
+fn squares(figures: &[f64], expected: impl Fn(usize) -> f64) -> f64 {
+    figures.iter().enumerate().map(|(at, figure)| (figure - expected(at)).powi(2)).sum()
 }

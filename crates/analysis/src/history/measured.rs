@@ -4,7 +4,7 @@ use crate::gather::Gathered;
 use crate::stats::bootstrap::{self, budget_interval, median_over_rounds};
 use crate::stats::random::generator;
 use crate::{Estimate, is_predicted};
-use model::{Fact, MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
+use model::{Fact, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// Replicates of a median: fewer than a table's, since weights need no second digit.
@@ -59,7 +59,7 @@ pub struct Wanted {
 
 /// What `run` adds to the history of `workload`; `None` where it has nothing of it.
 pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> {
-    let info = run.plan.workloads.iter().find(|info| info.name == workload)?;
+    let info = run.plan.workload(workload)?;
     let mut setting = BTreeMap::from([("clock".to_owned(), run.clock.source.clone())]);
     let cpus: Vec<String> = run.plan.pinned_cpus.iter().map(usize::to_string).collect();
     setting.insert("pinned to".to_owned(), cpus.join(","));
@@ -82,32 +82,27 @@ fn workers(run: &Run) -> Option<String> {
 
 fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(FigurePath, Estimate)> {
     let gathered = Gathered::new(run, &info.name);
-    let subjects = info.subjects.iter().filter(|subject| {
-        let named = wanted.subjects.is_empty() || wanted.subjects.contains(&subject.name);
-        named && !subject.control
-    });
-    let subjects: Vec<&str> = subjects.map(|subject| subject.name.as_str()).collect();
-    let metrics: &[MetricInfo] =
-        if wanted.all { &info.metrics } else { &info.metrics[..info.metrics.len().min(1)] };
+    let is_wanted = |point: &u64| wanted.points.is_empty() || wanted.points.contains(point);
+    let subjects = || {
+        info.subjects.iter().filter(|subject| {
+            let named = wanted.subjects.is_empty() || wanted.subjects.contains(&subject.name);
+            named && !subject.control
+        })
+    };
     let mut all = Vec::new();
-    for metric in metrics {
-        for parameters in gathered.in_order() {
-            let axis = gathered.axis(parameters, &metric.name);
-            let is_wanted = |point: &u64| wanted.points.is_empty() || wanted.points.contains(point);
-            for &subject in &subjects {
-                let Some(series) = gathered.series(subject, parameters, &metric.name) else {
-                    continue;
-                };
-                for &point in axis.iter().filter(|point| is_wanted(point)) {
-                    let Some(samples) = series.get(&point) else { continue };
-                    let path = FigurePath {
-                        metric: metric.name.clone(),
-                        parameters: parameters.clone(),
-                        subject: subject.to_owned(),
-                        point,
-                    };
-                    let rounds: Vec<&[f64]> = samples.rounds.iter().map(AsRef::as_ref).collect();
-                    all.extend(median(run, &path, &rounds).map(|figure| (path, figure)));
+    for metric in info.metrics.iter().take(if wanted.all { usize::MAX } else { 1 }) {
+        for &parameters in &gathered.parameters {
+            let mut axis = gathered.axis(parameters, &metric.name);
+            axis.retain(is_wanted);
+            for subject in subjects().map(|subject| &subject.name) {
+                let series = gathered.series(subject, parameters, &metric.name);
+                for &point in &axis {
+                    let samples = series.and_then(|series| series.get(&point));
+                    let (metric, subject) = (metric.name.clone(), subject.clone());
+                    let path =
+                        FigurePath { metric, parameters: parameters.clone(), subject, point };
+                    let figure = samples.and_then(|samples| median(run, &path, &samples.slices()));
+                    all.extend(figure.map(|figure| (path, figure)));
                 }
             }
         }

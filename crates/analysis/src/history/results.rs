@@ -65,8 +65,7 @@ pub struct Line {
     pub figures: Vec<(usize, Estimate)>,
     /// Places in [`History::runs`] whose figure stands apart from those on either side of it.
     pub apart: Vec<usize>,
-    /// The change in the middle of the line that would be seen as often as not, as a factor: by how its runs
-    /// scatter and by their own errors. Absent where the line was not judged.
+    /// The change in the middle that would be seen as often as not, as a factor; absent where the line was not judged.
     pub visible: Option<f64>,
     /// Where its level changed, the oldest first.
     pub shifts: Vec<Shift>,
@@ -96,19 +95,14 @@ impl Line {
 
     /// Which way a `factor` goes.
     pub fn direction(&self, factor: f64) -> Direction {
-        if (factor > 1.0) == self.metric.lower_is_better {
-            Direction::Worse
-        } else {
-            Direction::Better
-        }
+        Direction::worse_if((factor > 1.0) == self.metric.lower_is_better)
     }
 }
 
 /// A change that fails a gate: it is certain since the newest run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alarm {
-    /// The first run of the new level, as its place in [`History::runs`]; the first of all where it came bit
-    /// by bit.
+    /// The first run of the new level, as its place in [`History::runs`]; for a drift the first of all.
     pub at: usize,
     /// Whether it is for the worse or the better.
     pub direction: Direction,
@@ -159,8 +153,7 @@ pub struct JointChange {
 /// Something that changed, of one series at one or several points.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
-    /// The first run after the change, as its place in [`History::runs`]; the first of all where it came
-    /// bit by bit.
+    /// The first run after the change, as its place in [`History::runs`]; for a drift the first of all.
     pub at: usize,
     /// The last run before the next change, where there is one.
     pub last: Option<usize>,

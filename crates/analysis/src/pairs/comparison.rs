@@ -1,27 +1,70 @@
 //! Comparison of two series: one overtakes, one leads throughout, or neither leads.
 //!
-//! The lead at a point that both series have is the logarithm of the ratio of their levels. Which of them leads there is
-//! judged by all points together (`leader.rs`). Where the leader changes once or twice, the crossover is the zero of
-//! the lead on logarithmic axes (`crossover.rs`). Three changes or more are not reported as crossovers.
-//!
-//! Where neither leads, the mean of the leads over all points measures how similar the two are. It is more precise than
-//! any single point.
+//! The lead at a point is the logarithm of the ratio of their levels, judged by all points together (`leads.rs`). Where
+//! the leader changes once or twice, the crossover is the zero of the lead (`crossover.rs`). Where neither leads, the
+//! mean over all points says how similar the two are.
 
-use crate::growth::levels::shares_of;
-use crate::pairs::crossover::Zeros;
-use crate::pairs::leader::{Belief, beliefs};
-use crate::pairs::leads::{Leads, PointLead};
-pub use crate::pairs::series::Series;
+use crate::growth::levels::{Evidence, MeasuredPoint, shares_of};
+use crate::pairs::crossover::position;
+use crate::pairs::leads::{Belief, Leads, PointLead, beliefs};
 use crate::stats::NORMAL_95;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
-use crate::thresholds::{FALSE_ALARM, LEAD_MIN, LEAD_MIN_OF_SINGLES};
+use crate::thresholds::{FALSE_ALARM, LEAD_MIN, LEAD_MIN_OF_SINGLES, ROUND_DRIFT};
 use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
+use std::collections::BTreeMap;
+
+/// One series, ready to be compared with others.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Its subject.
+    pub subject: String,
+    lower_is_better: bool,
+    /// The medians by point, as they are shown.
+    pub medians: BTreeMap<u64, f64>,
+    /// By what one costs.
+    evidence: Evidence,
+}
+
+impl Series {
+    /// The series of `subject` with these `figures`, in ascending order of their points. A median that has no
+    /// logarithm can't be compared and is left out.
+    pub fn new(
+        subject: &str,
+        lower_is_better: bool,
+        figures: impl IntoIterator<Item = MeasuredPoint>,
+    ) -> Self {
+        let has_log = |figure: &MeasuredPoint| figure.median.ln().is_finite();
+        let figures: Vec<MeasuredPoint> = figures.into_iter().filter(has_log).collect();
+        let cells = figures.iter().map(|figure| figure.costs(lower_is_better)).collect();
+        let error = |at: &MeasuredPoint| Some((at.point, at.mean_error.or(at.round_error)?));
+        let are_means = figures.iter().any(|figure| figure.mean_error.is_some());
+        let drift = if are_means { 0.0 } else { ROUND_DRIFT };
+        let errors = figures.iter().filter_map(error).collect();
+        Self {
+            subject: subject.to_owned(),
+            lower_is_better,
+            medians: figures.iter().map(|figure| (figure.point, figure.median)).collect(),
+            evidence: Evidence::new(cells).with_errors(errors, drift),
+        }
+    }
+
+    /// The logarithm of its median at `point`, negative for a cost: more is better, whatever the metric.
+    pub fn worth_at(&self, point: u64) -> Option<f64> {
+        Some(self.sign() * self.medians.get(&point)?.ln())
+    }
+
+    fn sign(&self) -> f64 {
+        if self.lower_is_better { -1.0 } else { 1.0 }
+    }
+}
 
 /// Two series at the points that both have.
 pub struct Comparison<'a> {
-    first: &'a Series,
-    second: &'a Series,
+    /// The first.
+    pub first: &'a Series,
+    /// The second.
+    pub second: &'a Series,
     points: Vec<Point>,
     /// The standard error of what rounds shift at all points alike.
     common: f64,
@@ -72,18 +115,7 @@ impl<'a> Comparison<'a> {
         Self { first, second, points, common }
     }
 
-    /// The first series.
-    pub fn first(&self) -> &Series {
-        self.first
-    }
-
-    /// The second series.
-    pub fn second(&self) -> &Series {
-        self.second
-    }
-
-    /// Whether the first series is clearly better at `point`, or the second one is; `None` if it is too
-    /// close to call, or one of them has no figure.
+    /// Whether the first series is clearly better at `point`, or the second one; `None` where neither is.
     pub fn first_leads_at(&self, point: u64) -> Option<bool> {
         let leader = self.at(point)?.clear_leader()?;
         // No figure is marked that is worse than the next one in its row.
@@ -94,9 +126,8 @@ impl<'a> Comparison<'a> {
     pub fn lead_at(&self, point: u64) -> Option<Estimate> {
         let at = self.at(point)?;
         let half = NORMAL_95 * at.at.whole_error().map_or(0.0, |error| error.hypot(self.common));
-        let [low, high] = [-half, half].map(|off| (at.lead() + off).exp());
-        let value = self.shown_lead(point)?.exp();
-        Some(Estimate { value, low: low.min(value), high: high.max(value) })
+        let Estimate { low, high, .. } = Estimate::around(at.lead(), half).map(f64::exp);
+        Some(Estimate::holding(self.shown_lead(point)?.exp(), low, high))
     }
 
     /// The logarithm of the ratio of the medians that tables show.
@@ -119,21 +150,17 @@ impl<'a> Comparison<'a> {
         let max_lead = points.iter().map(|point| point.lead().abs()).fold(0.0, f64::max).exp();
         let sure: Vec<(usize, bool)> =
             (0..points.len()).filter_map(|index| Some((index, points[index].leader()?))).collect();
-        let changes: Vec<[(usize, bool); 2]> = sure
-            .windows(2)
-            .filter(|pair| pair[0].1 != pair[1].1)
-            .map(|pair| [pair[0], pair[1]])
-            .collect();
-        match (sure.as_slice(), changes.as_slice()) {
-            ([], _) => self.neither_leads(max_lead),
-            ([(_, first_leads), ..], []) => self.throughout(*first_leads, max_lead),
-            (_, [_] | [_, _]) => {
-                let crossovers = changes.iter().map(|[(after, first_leads), (before, _)]| {
-                    self.crossover([*after, *before], *first_leads)
-                });
-                ComparisonOutcome::Crosses { crossovers: crossovers.collect() }
+        let changes: Vec<&[(usize, bool)]> =
+            sure.windows(2).filter(|pair| pair[0].1 != pair[1].1).collect();
+        match (sure.first(), changes.len()) {
+            (None, _) => self.neither_leads(max_lead),
+            (Some((_, first_leads)), 0) => self.throughout(*first_leads, max_lead),
+            (_, 1 | 2) => {
+                let crossover =
+                    |pair: &&[(usize, bool)]| self.crossover([pair[0].0, pair[1].0], pair[0].1);
+                ComparisonOutcome::Crosses { crossovers: changes.iter().map(crossover).collect() }
             }
-            (_, many) => ComparisonOutcome::Unsettled { changes: many.len(), max_lead },
+            (_, changes) => ComparisonOutcome::Unsettled { changes, max_lead },
         }
     }
 
@@ -147,13 +174,11 @@ impl<'a> Comparison<'a> {
         if self.points.iter().all(is_close) {
             return ComparisonOutcome::TooClose { max_lead, ratio };
         }
-        let reason = ComparisonReason::WithinScatter { max_lead, ratio };
-        ComparisonOutcome::Unknown { reason }
+        ComparisonOutcome::Unknown { reason: ComparisonReason::WithinScatter { max_lead, ratio } }
     }
 
-    /// The figures of the first over those of the second, over all points: the mean of the logarithms. Its
-    /// error is that of the figures or that of the scatter over points, whichever is larger. `None` where the
-    /// error is unknown.
+    /// The figures of the first over those of the second: the mean over all points, with the error of the figures or
+    /// that of the scatter, whichever is larger. `None` where the error is unknown.
     fn ratio(&self) -> Option<Estimate> {
         let errors: Vec<f64> = self.points.iter().filter_map(|point| point.at.error()).collect();
         if errors.len() < self.points.len() {
@@ -168,8 +193,7 @@ impl<'a> Comparison<'a> {
         let half = (student::quantile_95(self.points.len() - 1) * scatter)
             .max(NORMAL_95 * own)
             .hypot(NORMAL_95 * self.common);
-        let [value, low, high] = [mean, mean - half, mean + half].map(f64::exp);
-        half.is_finite().then_some(Estimate { value, low, high })
+        half.is_finite().then(|| Estimate::around(mean, half).map(f64::exp))
     }
 
     /// What each point says: a lead that all points together make sure, and none shows, is too small to matter.
@@ -183,7 +207,7 @@ impl<'a> Comparison<'a> {
             return self.neither_leads(max_lead);
         }
         ComparisonOutcome::Throughout {
-            better: if first_leads { self.first } else { self.second }.subject().to_owned(),
+            better: if first_leads { self.first } else { self.second }.subject.clone(),
             min_lead: min.exp(),
             max_lead: max.exp(),
             clear,
@@ -196,9 +220,9 @@ impl<'a> Comparison<'a> {
         let (overtaken, overtakes) =
             if first_leads { (self.first, self.second) } else { (self.second, self.first) };
         Crossover {
-            overtakes: overtakes.subject().to_owned(),
-            overtaken: overtaken.subject().to_owned(),
-            at: Zeros::new(&self.points, [after, before], first_leads).position(self.common),
+            overtakes: overtakes.subject.clone(),
+            overtaken: overtaken.subject.clone(),
+            at: position(&self.points, [after, before], first_leads, self.common),
             share: None,
             after: self.points[after].at.point,
             before: self.points[before].at.point,

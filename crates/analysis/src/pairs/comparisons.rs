@@ -1,22 +1,18 @@
 //! All pairs of the series of a table: the best at each point, and where the leader changes.
 
 use crate::pairs::comparison::{Comparison, Series};
-use crate::{Estimate, Lead, RankedSubject, SubjectComparison};
+use crate::{Estimate, Lead, RankedSubject, Ranking, Row, SubjectComparison};
 
-/// All pairs of the series of one table.
 pub(crate) struct Comparisons<'a> {
     series: &'a [Series],
-    /// The comparison of series `i` with series `j`, for `i` < `j`, row by row.
-    /// `None` for two that are not compared.
+    /// That of series `i` with each series `j` > `i`, row by row. `None` for two that are not compared.
     pairs: Vec<Vec<Option<Comparison<'a>>>>,
 }
 
 impl<'a> Comparisons<'a> {
-    /// Those of two subjects that are to be compared.
     pub(crate) fn new(series: &'a [Series], is_wanted: impl Fn(&str, &str) -> bool) -> Self {
         let compared = |first: &'a Series, second: &'a Series| {
-            let is_wanted = is_wanted(first.subject(), second.subject());
-            is_wanted.then(|| Comparison::new(first, second))
+            is_wanted(&first.subject, &second.subject).then(|| Comparison::new(first, second))
         };
         let with_later = |(index, first): (usize, &'a Series)| {
             series[index + 1..].iter().map(|second| compared(first, second)).collect()
@@ -27,8 +23,8 @@ impl<'a> Comparisons<'a> {
     /// How each pair compares, in the order of the series.
     pub(crate) fn outcomes(&self) -> Vec<SubjectComparison> {
         let outcome = |pair: &Comparison<'_>| SubjectComparison {
-            first: pair.first().subject().to_owned(),
-            second: pair.second().subject().to_owned(),
+            first: pair.first.subject.clone(),
+            second: pair.second.subject.clone(),
             outcome: pair.outcome(),
         };
         self.pairs.iter().flatten().flatten().map(outcome).collect()
@@ -37,7 +33,7 @@ impl<'a> Comparisons<'a> {
     /// The best at `point` of the subjects that are `alternatives`, where at least two have a figure.
     pub(crate) fn lead(&self, point: u64, alternatives: impl Fn(&str) -> bool) -> Option<Lead> {
         let mut ranked = self.ranked(point);
-        ranked.retain(|&index| alternatives(self.series[index].subject()));
+        ranked.retain(|&index| alternatives(&self.series[index].subject));
         let [best, second, ..] = *ranked.as_slice() else { return None };
         let tied: Vec<String> = ranked[1..]
             .iter()
@@ -54,32 +50,39 @@ impl<'a> Comparisons<'a> {
         })
     }
 
-    /// All subjects with a figure at `point`, the best first.
-    pub(crate) fn ranking(&self, point: u64) -> Vec<RankedSubject> {
+    /// The order of all subjects with a figure at each of `points`, and those of `rows` without a finished cell there.
+    pub(crate) fn rankings(&self, rows: &[Row], points: &[u64]) -> Vec<Ranking> {
+        let ranking = |(index, &point): (usize, &u64)| {
+            let dead = rows.iter().filter(|row| {
+                let mut unfinished = row.unfinished.iter();
+                row.cells[index].is_none() && unfinished.any(|cells| cells.point == point)
+            });
+            let unfinished = dead.map(|row| row.subject.clone()).collect();
+            Ranking { point, subjects: self.ranking(point), unfinished }
+        };
+        points.iter().enumerate().map(ranking).collect()
+    }
+
+    fn ranking(&self, point: u64) -> Vec<RankedSubject> {
         let ranked = self.ranked(point);
-        let Some(&best) = ranked.first() else { return Vec::new() };
-        let itself = Estimate { value: 1.0, low: 1.0, high: 1.0 };
         let subject = |&index: &usize| {
             let better = ranked.iter().filter(|&&rival| self.beats(rival, index, point));
             let tied = ranked.iter().filter(|&&rival| {
                 let decided = self.beats(rival, index, point) || self.beats(index, rival, point);
                 rival != index && !decided
             });
-            let lead =
-                if index == best { Some(itself) } else { self.lead_over(best, index, point) };
             Some(RankedSubject {
                 subject: self.subject(index),
-                level: self.series[index].median_at(point)?,
+                level: *self.series[index].medians.get(&point)?,
                 rank: 1 + better.count(),
-                behind: lead?,
+                behind: self.lead_over(ranked[0], index, point)?,
                 tied: tied.map(|&rival| self.subject(rival)).collect(),
             })
         };
         ranked.iter().filter_map(subject).collect()
     }
 
-    /// The indices of the series with a figure at `point`, the best first; of two that are equal, the one
-    /// that is higher in the table.
+    /// The indices of the series with a figure at `point`, the best first, of equal ones the upper.
     fn ranked(&self, point: u64) -> Vec<usize> {
         let mut ranked: Vec<(usize, f64)> = Vec::new();
         for (index, series) in self.series.iter().enumerate() {
@@ -90,23 +93,25 @@ impl<'a> Comparisons<'a> {
     }
 
     fn subject(&self, index: usize) -> String {
-        self.series[index].subject().to_owned()
+        self.series[index].subject.clone()
+    }
+
+    fn pair(&self, index: usize, rival: usize) -> Option<&Comparison<'a>> {
+        self.pairs[index.min(rival)].get(index.abs_diff(rival).checked_sub(1)?)?.as_ref()
     }
 
     /// How many times better series `index` is than series `rival` at `point`.
     fn lead_over(&self, index: usize, rival: usize, point: u64) -> Option<Estimate> {
-        let (first, second) = (index.min(rival), index.max(rival));
-        let lead = self.pairs[first][second - first - 1].as_ref()?.lead_at(point)?;
-        Some(if index == first { lead } else { lead.inverse() })
+        if index == rival {
+            return Some(Estimate::exact(1.0));
+        }
+        let lead = self.pair(index, rival)?.lead_at(point)?;
+        Some(if index < rival { lead } else { lead.inverse() })
     }
 
     /// Whether series `index` is clearly better than series `rival` at `point`.
     fn beats(&self, index: usize, rival: usize, point: u64) -> bool {
-        if index == rival {
-            return false;
-        }
-        let (first, second) = (index.min(rival), index.max(rival));
-        let pair = self.pairs[first][second - first - 1].as_ref();
-        pair.and_then(|pair| pair.first_leads_at(point)) == Some(index == first)
+        let first_leads = self.pair(index, rival).and_then(|pair| pair.first_leads_at(point));
+        first_leads == Some(index < rival)
     }
 }

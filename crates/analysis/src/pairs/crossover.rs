@@ -2,7 +2,7 @@
 
 use super::comparison::Point;
 use crate::Estimate;
-use crate::stats::quantiles::{quantile, sort};
+use crate::stats::quantiles::{quantile, sorted};
 use crate::stats::random::normal;
 use crate::thresholds::CHANCE_MAX;
 use fastrand::Rng;
@@ -10,87 +10,65 @@ use fastrand::Rng;
 /// Draws that the interval of a crossover is made of.
 const DRAWS: usize = 300;
 
-/// The zeros of the lead between two points.
-pub(super) struct Zeros<'a> {
-    points: &'a [Point],
-    /// The logarithms of the points, shifted.
-    x: Vec<f64>,
-    shift: f64,
-    /// The last point at which the old leader leads, and the first at which the new one does.
+/// The position of a zero of the lead `between` the last point at which the old leader leads, which is the first series
+/// or the second, and the first at which the new one does: the median of draws from the levels, whose rounds have a
+/// `common` standard error. Each end of the CI is the outermost of three [`Zero`]s, since the shape of the curves
+/// between points is unknown.
+pub(super) fn position(
+    points: &[Point],
     between: [usize; 2],
     first_leads: bool,
+    common: f64,
+) -> Estimate {
+    // Zero has no logarithm: where it is a point, half of the first point above it is added to each.
+    let above = points.iter().map(|point| point.at.point).find(|point| *point > 0);
+    let has_zero = points.first().is_some_and(|point| point.at.point == 0);
+    let shift = if has_zero { above.unwrap_or(1) as f64 / 2.0 } else { 0.0 };
+    let x: Vec<f64> = points.iter().map(|at| (at.at.point as f64 + shift).ln()).collect();
+    let sign = if first_leads { 1.0 } else { -1.0 };
+    let zero = |worths: &[[f64; 2]]| zero_after(&x, worths, turn(worths, between, sign), shift);
+    let back = |x: f64| (x.exp() - shift).max(0.0);
+    let errors: Option<Vec<[f64; 2]>> = points.iter().map(|point| point.at.errors).collect();
+    let Some(errors) = errors else {
+        let measured: Vec<[f64; 2]> = points.iter().map(|point| point.at.logs).collect();
+        return Estimate::exact(back(zero(&measured).straight));
+    };
+    let mut random = Rng::with_seed(points.len() as u64);
+    let (mut middles, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..DRAWS {
+        let of_rounds = common * normal(&mut random);
+        let drawn = points.iter().zip(&errors).map(|(point, errors)| {
+            let [first, second] = [0, 1].map(|side| {
+                let astray = point.at.astray[side];
+                let is_astray = random.f64() < astray.chance;
+                let disturbed =
+                    if is_astray { astray.shift_log * normal(&mut random) } else { 0.0 };
+                point.at.logs[side] + errors[side] * normal(&mut random) + disturbed
+            });
+            [first + of_rounds, second]
+        });
+        let Zero { straight, of_sums, smooth } = zero(&drawn.collect::<Vec<_>>());
+        middles.push(straight);
+        lows.push(straight.min(of_sums).min(smooth));
+        highs.push(straight.max(of_sums).max(smooth));
+    }
+    let at = |all: Vec<f64>, share| quantile(&sorted(&all), share).map_or(f64::NAN, back);
+    Estimate::holding(at(middles, 0.5), at(lows, CHANCE_MAX), at(highs, 1.0 - CHANCE_MAX))
 }
 
-impl<'a> Zeros<'a> {
-    /// The first series leads at the first of the points `between`, or the second does.
-    pub(super) fn new(points: &'a [Point], between: [usize; 2], first_leads: bool) -> Self {
-        // Zero has no logarithm: where it is a point, half of the first point above it is added to each.
-        let above = points.iter().map(|point| point.at.point).find(|point| *point > 0);
-        let has_zero = points.first().is_some_and(|point| point.at.point == 0);
-        let shift = if has_zero { above.unwrap_or(1) as f64 / 2.0 } else { 0.0 };
-        let x = points.iter().map(|point| (point.at.point as f64 + shift).ln()).collect();
-        Self { points, x, shift, between, first_leads }
-    }
-
-    /// The position: the median of draws from what is known of the levels, whose rounds have a `common` standard error.
-    ///
-    /// The shape of the curves between two points is unknown, so each end of the CI is the outermost of three [`Zero`]s.
-    pub(super) fn position(&self, common: f64) -> Estimate {
-        let measured: Vec<[f64; 2]> = self.points.iter().map(|point| point.at.logs).collect();
-        let errors: Option<Vec<[f64; 2]>> =
-            self.points.iter().map(|point| point.at.errors).collect();
-        let back = |x: f64| (x.exp() - self.shift).max(0.0);
-        let Some(errors) = errors else {
-            let value = back(self.zero(&measured).straight);
-            return Estimate { value, low: value, high: value };
-        };
-        let mut random = Rng::with_seed(self.points.len() as u64);
-        let (mut middles, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..DRAWS {
-            let of_rounds = common * normal(&mut random);
-            let drawn = self.points.iter().zip(&errors).map(|(point, errors)| {
-                let [first, second] = [0, 1].map(|side| {
-                    let astray = point.at.astray[side];
-                    let is_astray = random.f64() < astray.chance;
-                    let disturbed =
-                        if is_astray { astray.shift_log * normal(&mut random) } else { 0.0 };
-                    point.at.logs[side] + errors[side] * normal(&mut random) + disturbed
-                });
-                [first + of_rounds, second]
-            });
-            let Zero { straight, of_sums, smooth } = self.zero(&drawn.collect::<Vec<_>>());
-            middles.push(straight);
-            lows.push(straight.min(of_sums).min(smooth));
-            highs.push(straight.max(of_sums).max(smooth));
-        }
-        let at = |mut all: Vec<f64>, share| {
-            sort(&mut all);
-            quantile(&all, share).map_or(f64::NAN, back)
-        };
-        let value = at(middles, 0.5);
-        Estimate {
-            value,
-            low: at(lows, CHANCE_MAX).min(value),
-            high: at(highs, 1.0 - CHANCE_MAX).max(value),
+/// The point after which the leader changes, where the leads on either side are least on the wrong one.
+fn turn(worths: &[[f64; 2]], [after, before]: [usize; 2], sign: f64) -> usize {
+    let lead = |index: usize| sign * (worths[index][0] - worths[index][1]);
+    let square = |lead: f64| lead.max(0.0).powi(2);
+    // Of a change behind `after`, and what each point that it moves beyond adds or takes.
+    let (mut cost, mut best) = (0.0, (0.0, after));
+    for index in after + 1..before {
+        cost += square(-lead(index)) - square(lead(index));
+        if cost < best.0 {
+            best = (cost, index);
         }
     }
-
-    /// The zero by these `worths`, where the leads on either side of it are least on the wrong one.
-    fn zero(&self, worths: &[[f64; 2]]) -> Zero {
-        let [after, before] = self.between;
-        let sign = if self.first_leads { 1.0 } else { -1.0 };
-        let lead = |index: usize| sign * (worths[index][0] - worths[index][1]);
-        let square = |lead: f64| lead.max(0.0).powi(2);
-        // Of a change behind `after`, and what each point that it moves beyond adds or takes.
-        let (mut cost, mut best) = (0.0, (0.0, after));
-        for index in after + 1..before {
-            cost += square(-lead(index)) - square(lead(index));
-            if cost < best.0 {
-                best = (cost, index);
-            }
-        }
-        zero_after(&self.x, worths, best.1, self.shift)
-    }
+    best.1
 }
 
 /// A zero of the lead: the logarithm of its value on the axis, by three shapes.
@@ -124,8 +102,7 @@ fn zero_after(x: &[f64], worths: &[[f64; 2]], index: usize, shift: f64) -> Zero 
     }
 }
 
-/// The zero of the cubic between two points, with slopes that are limited to prevent overshoot (Fritsch and
-/// Butland).
+/// The zero of the cubic between two points, with slopes that prevent overshoot (Fritsch and Butland).
 fn smooth_zero(xs: &[f64], worths: &[[f64; 2]], index: usize) -> f64 {
     let lead = |index: usize| worths[index][0] - worths[index][1];
     let (x, y) = ([xs[index], xs[index + 1]], [lead(index), lead(index + 1)]);

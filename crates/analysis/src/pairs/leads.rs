@@ -1,16 +1,21 @@
-//! How far two series are apart at each point that both have, with standard errors.
+//! How far two series are apart at each point that both have, with standard errors, and which of them leads there.
 //!
 //! What a round does to both falls out where both were measured in the same rounds, since they took turns there; what it
-//! does to one of them is an error that all points share. What share of the cells is disturbed is the machine's, and so
-//! the same for both.
+//! does to one of them is an error that all points share.
+//!
+//! At each point the first leads by one of a few factors, the second does, or neither leads and they differ by what the
+//! layout of a program makes. From one point to the next the lead mostly stays, or becomes a little more or less: so
+//! neighbours of the same leader make each other surer. (A hidden Markov chain, with the forward-backward algorithm.)
 
 use crate::growth::levels::{Astray, Evidence, Level, LogShares, shared_error, shares_of};
 use crate::stats::moments::mean;
+use crate::stats::{moments, normal};
+use crate::thresholds::{EVEN, FLAT_FACTOR_MAX, LEAD_MIN, LEAD_SPREAD, LEADS, NEXT_LEAD, SURE};
+use std::f64::consts::TAU;
 
 /// Two series at one point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PointLead {
-    /// The value on the axis.
     pub(crate) point: u64,
     /// The logarithms of the levels of both, of which what rounds do to one of them is taken off.
     pub(crate) logs: [f64; 2],
@@ -64,7 +69,7 @@ impl Leads {
             let (error, second_error) = (level.error, levels[1][second_index].error);
             // A single figure next to a repeated one has the noise of the cells there.
             let borrowed = |own: Option<f64>, sibling: &Evidence, of_sibling: Option<f64>| {
-                own.or_else(|| sibling.noise()).or(of_sibling)
+                own.or(sibling.noise).or(of_sibling)
             };
             let errors =
                 borrowed(error, second, second_error).zip(borrowed(second_error, first, error));
@@ -117,4 +122,252 @@ fn common_shift(first: &Evidence, second: &Evidence) -> (f64, f64) {
         shared_error(&off, series.round_error)
     });
     (0.0, each[0].hypot(each[1]))
+}
+
+/// The standard deviation of a logarithm where neither leads. Source: a third of [`LEAD_MIN`].
+const LAYOUT_ERROR: f64 = (LEAD_MIN - 1.0) / 3.0;
+
+/// How likely each of two series leads at a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Belief {
+    /// That the first leads.
+    pub(crate) first: f64,
+    /// That the second does.
+    pub(crate) second: f64,
+    /// That neither does by more than ×1.3.
+    pub(crate) close: f64,
+}
+
+impl Belief {
+    /// Whether the first leads, or the second, where that is sure.
+    pub(crate) fn leader(&self) -> Option<bool> {
+        match self {
+            Self { first, .. } if *first >= SURE => Some(true),
+            Self { second, .. } if *second >= SURE => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// The states: the second leads by each of [`LEADS`], neither, the first does.
+const STATES: usize = 2 * LEADS.len() + 1;
+type Shares = [f64; STATES];
+
+/// What is believed at each of the points. `common` is the standard error of what shifts all `leads` alike.
+pub(crate) fn beliefs(leads: &[PointLead], common: f64) -> Vec<Belief> {
+    let transition = transition(leads.len());
+    let seen: Vec<Seen> = leads.iter().map(Seen::new).collect();
+    let mut sums: Vec<Shares> = vec![[0.0; STATES]; leads.len()];
+    let (logs, by_shift): (Vec<f64>, Vec<Vec<Shares>>) = shifts(common)
+        .map(|(shift, log_prior)| {
+            let (log_evidence, shares) = shares(&seen, shift, &transition);
+            (log_evidence + log_prior, shares)
+        })
+        .unzip();
+    for (weight, shares) in moments::shares(&logs).into_iter().zip(&by_shift) {
+        for (sum, share) in sums.iter_mut().flatten().zip(shares.iter().flatten()) {
+            *sum += weight * share;
+        }
+    }
+    let belief = |sum: Shares| {
+        let share = |counts: &dyn Fn(f64) -> bool| {
+            (0..STATES).filter(|state| counts(lead(*state))).map(|state| sum[state]).sum::<f64>()
+        };
+        Belief {
+            first: share(&|lead| lead > 0.0),
+            second: share(&|lead| lead < 0.0),
+            close: share(&|lead| lead.abs() <= FLAT_FACTOR_MAX.ln()),
+        }
+    };
+    sums.into_iter().map(belief).collect()
+}
+
+/// The lead of the first in a state.
+fn lead(state: usize) -> f64 {
+    match state.checked_sub(LEADS.len()) {
+        Some(0) => 0.0,
+        Some(ahead) => LEADS[ahead - 1],
+        None => -LEADS[LEADS.len() - 1 - state],
+    }
+}
+
+/// Shifts within three of their standard errors, with the logarithms of their weights.
+fn shifts(error: f64) -> impl Iterator<Item = (f64, f64)> {
+    let reach = if error > 0.0 { 6 } else { 0 };
+    (-reach..=reach).map(move |step| {
+        let errors = 0.5 * f64::from(step);
+        (errors * error, -0.5 * errors * errors)
+    })
+}
+
+/// How likely each state follows each other one from a point to the next, of so many points.
+fn transition(points: usize) -> [Shares; STATES] {
+    let jump = EVEN / (points.max(2) - 1) as f64;
+    let from = |state: usize| {
+        let share = |next: usize| NEXT_LEAD.powf(state.abs_diff(next) as f64);
+        let all: f64 = (0..STATES).map(share).sum();
+        std::array::from_fn(|next| jump / STATES as f64 + (1.0 - jump) * share(next) / all)
+    };
+    std::array::from_fn(from)
+}
+
+/// The shares of the states at each point, and the logarithm of the evidence.
+fn shares(seen: &[Seen], shift: f64, transition: &[Shares; STATES]) -> (f64, Vec<Shares>) {
+    let leader = EVEN / (STATES - 1) as f64;
+    let mut before: Shares = [leader; STATES];
+    before[LEADS.len()] = EVEN;
+    let mut log_evidence = 0.0;
+    let mut forward: Vec<Shares> = Vec::with_capacity(seen.len());
+    let mut likelihoods: Vec<Shares> = Vec::with_capacity(seen.len());
+    for seen in seen {
+        let (top, likelihood) = seen.likelihood(shift);
+        let joint = std::array::from_fn(|state| before[state] * likelihood[state]);
+        let (sum, shares) = normalized(joint);
+        log_evidence += top + sum.ln();
+        before = std::array::from_fn(|next| {
+            shares.iter().zip(transition).map(|(share, row)| share * row[next]).sum()
+        });
+        forward.push(shares);
+        likelihoods.push(likelihood);
+    }
+    let mut after: Shares = [1.0; STATES];
+    for (shares, likelihood) in forward.iter_mut().zip(&likelihoods).rev() {
+        *shares = normalized(std::array::from_fn(|state| shares[state] * after[state])).1;
+        let seen: Shares = std::array::from_fn(|state| after[state] * likelihood[state]);
+        let before = |state: usize| transition[state].iter().zip(&seen).map(|(a, b)| a * b).sum();
+        after = normalized(std::array::from_fn(before)).1;
+    }
+    (log_evidence, forward)
+}
+
+fn normalized(shares: Shares) -> (f64, Shares) {
+    let sum: f64 = shares.iter().sum();
+    (sum, shares.map(|share| share / sum))
+}
+
+/// A figure that is seen at a point, with what no shift changes of its density in each state.
+struct Seen {
+    log: f64,
+    /// What a disturbance may have done to one of both levels.
+    astray: Astray,
+    /// Empty where no error is known of it: then it says nothing of its neighbours.
+    states: Vec<State>,
+}
+
+/// What is expected of a figure in a state.
+struct State {
+    lead: f64,
+    error: f64,
+    /// The logarithm of the factor before the exponential.
+    log_norm: f64,
+    /// The weight of the figure, next to that of the state, in the true lead.
+    own_share: f64,
+    /// The error of the true lead, with the sign of the state; `None` where neither leads.
+    sided_error: Option<f64>,
+}
+
+impl Seen {
+    fn new(seen: &PointLead) -> Self {
+        let astray = Astray::of_either(seen.astray);
+        let states = seen.error().map(|own_error| {
+            let state = |state: usize| State::new(lead(state), own_error);
+            (0..STATES).map(state).collect()
+        });
+        Self { log: seen.log(), astray, states: states.unwrap_or_default() }
+    }
+
+    /// The density in each state if all leads are off by this `shift`, in units of one whose logarithm comes first.
+    fn likelihood(&self, shift: f64) -> (f64, Shares) {
+        if self.states.is_empty() {
+            return (0.0, [1.0; STATES]);
+        }
+        let off = |state: &State| self.log - shift - state.lead;
+        let usual = |state: &State| state.log_norm - 0.5 * (off(state) / state.error).powi(2);
+        let Astray { chance, shift_log } = self.astray;
+        let astray = |state: &State| {
+            let usual_off = shift_log.max(state.error);
+            -off(state).abs() / usual_off - (2.0 * usual_off).ln()
+        };
+        let [usual, astray]: [Shares; 2] = [&usual as &dyn Fn(&State) -> f64, &astray]
+            .map(|log| std::array::from_fn(|index| log(&self.states[index])));
+        let possible = usual.iter().chain(astray.iter().filter(|_| chance > 0.0));
+        let top = possible.copied().fold(f64::NEG_INFINITY, f64::max);
+        let densities = std::array::from_fn(|index| {
+            let state = &self.states[index];
+            let usual = (usual[index] - top).exp() * state.same_side(off(state));
+            if chance > 0.0 {
+                usual * (1.0 - chance) + (astray[index] - top).exp() * chance
+            } else {
+                usual
+            }
+        });
+        (top, densities)
+    }
+}
+
+impl State {
+    fn new(lead: f64, own_error: f64) -> Self {
+        let spread = LAYOUT_ERROR.max(LEAD_SPREAD * lead.abs());
+        let error = own_error.hypot(spread);
+        let [weight, own_weight] = [spread, own_error].map(|error| error.powi(-2));
+        let sided_error = lead.signum() / (weight + own_weight).sqrt();
+        Self {
+            lead,
+            error,
+            log_norm: -(error * TAU.sqrt()).ln(),
+            own_share: own_weight / (weight + own_weight),
+            sided_error: (lead != 0.0).then_some(sided_error),
+        }
+    }
+
+    /// The probability that a lead seen this far `off` has the sign of the state, which reaches widely, and ends at
+    /// zero.
+    fn same_side(&self, off: f64) -> f64 {
+        let true_lead = self.lead + off * self.own_share;
+        self.sided_error.map_or(1.0, |error| normal::upper_tail(-true_lead / error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn led(logs: &[f64], error: f64, common: f64) -> Vec<Option<bool>> {
+        let lead = |&log: &f64| PointLead {
+            point: 0,
+            logs: [log, 0.0],
+            errors: Some([error, 0.0]),
+            astray: Default::default(),
+        };
+        let leads: Vec<PointLead> = logs.iter().map(lead).collect();
+        beliefs(&leads, common).iter().map(Belief::leader).collect()
+    }
+
+    #[test]
+    fn a_lead_that_is_clear_nowhere_is_clear_altogether() {
+        assert_eq!(led(&[0.14; 6], 0.06, 0.0)[1..], [Some(true); 5]);
+        assert_eq!(led(&[-0.14; 2], 0.06, 0.0), [None; 2]);
+        // Not if all of them are off by as much.
+        assert_eq!(led(&[0.14; 6], 0.06, 0.1), [None; 6]);
+    }
+
+    #[test]
+    fn a_certain_lead_may_be_too_small_to_matter() {
+        assert_eq!(led(&[0.01; 6], 0.001, 0.0), [None; 6]);
+        assert_eq!(led(&[0.04; 6], 0.001, 0.0), [Some(true); 6]);
+        assert_eq!(led(&[9.0, -9.0], 1e-4, 0.0), [Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn leads_that_alternate_are_sure() {
+        let logs = [0.3, -0.3, 0.3, -0.3, 0.3, -0.3, 0.3];
+        assert_eq!(led(&logs, 0.005, 0.002), logs.map(|log| Some(log > 0.0)));
+    }
+
+    #[test]
+    fn a_point_against_its_neighbours_must_be_far_off() {
+        let [small, large] = [0.04, 0.5].map(|log| led(&[-0.2, -0.2, log, -0.2, -0.2], 0.015, 0.0));
+        assert_eq!(small[2], None);
+        assert_eq!(large, [Some(false), Some(false), Some(true), Some(false), Some(false)]);
+    }
 }

@@ -7,12 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// With more series than this the pairs are too many to list each.
 const ALL_PAIRS_MAX: usize = 4;
 
-/// The comparisons of `table` that are worth a sentence, in its order: those of `rivals` always; those of a
-/// table with few series, at more than one point; and the old leader against the new one, wherever the leader
-/// changes.
+/// The comparisons of `table` that are worth a sentence, in its order: those of `rivals`; those of a table with few
+/// series, at more than one point; and the old leader against the new one, wherever the leader changes.
 pub fn notable<'a>(table: &'a Table, rivals: &[(String, String)]) -> Vec<&'a SubjectComparison> {
-    let with_figures = table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some));
-    let few = with_figures.count() <= ALL_PAIRS_MAX;
+    let few = table.rows.iter().filter(|row| row.has_figures()).count() <= ALL_PAIRS_MAX;
     let successors = successors(table);
     let is_notable = |comparison: &&SubjectComparison| {
         let pair = (comparison.first.as_str(), comparison.second.as_str());
@@ -44,15 +42,10 @@ fn successors(table: &Table) -> BTreeSet<(&str, &str)> {
 
 /// The points at which both have a figure that counts: the first calls of a trajectory are cold.
 pub fn common_points(table: &Table, comparison: &SubjectComparison) -> Vec<u64> {
-    let has = |subject: &str, index: usize| {
-        table.row(subject).is_some_and(|row| row.cells[index].is_some())
-    };
+    let has = |subject: &str, point| table.row(subject).is_some_and(|row| row.at(point).is_some());
     let warm = verdicts_from(table.trajectory, &table.points);
-    let points = table.points.iter().enumerate();
-    points
-        .filter(|(index, point)| {
-            **point >= warm && has(&comparison.first, *index) && has(&comparison.second, *index)
-        })
-        .map(|(_, point)| *point)
-        .collect()
+    let is_common = |point: &u64| {
+        *point >= warm && has(&comparison.first, *point) && has(&comparison.second, *point)
+    };
+    table.points.iter().copied().filter(is_common).collect()
 }

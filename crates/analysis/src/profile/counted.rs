@@ -38,10 +38,6 @@ pub(crate) struct InCall<'a> {
 }
 
 impl<'a> InCall<'a> {
-    fn new(entry: &'a Frame) -> Self {
-        Self { samples: 0, entry, functions: HashMap::new(), callers: HashMap::new() }
-    }
-
     /// What makes it most often.
     pub(crate) fn caller(&self) -> Option<&'a Frame> {
         largest(&self.callers)
@@ -96,23 +92,24 @@ impl<'a> Counted<'a> {
     ) -> Option<Self> {
         let (mut counted, waits) = (Self::default(), waits_metric(metric));
         for cell in cells {
-            let mut regions = cell.regions.iter();
-            while let Some(region) =
-                regions.find(|region| region.metric == metric && region.position == point)
-            {
+            for region in cell.regions.iter().filter(|region| region.position == point) {
+                if region.metric == waits {
+                    counted.add_waits(profile, region);
+                }
+                if region.metric != metric {
+                    continue;
+                }
                 counted.sample_ns = cell.sample_ns;
-                let limits = || cell.limits.iter();
-                counted.kernel_hidden |=
-                    limits().any(|limit| matches!(limit, ProfileLimit::KernelHidden { .. }));
-                counted.is_incomplete |=
-                    limits().any(|limit| matches!(limit, ProfileLimit::SamplesLost { .. }));
-                counted.waits_hidden |=
-                    limits().any(|limit| matches!(limit, ProfileLimit::WaitsHidden { .. }));
+                for limit in &cell.limits {
+                    match limit {
+                        ProfileLimit::KernelHidden { .. } => counted.kernel_hidden = true,
+                        ProfileLimit::SamplesLost { .. } => counted.is_incomplete = true,
+                        ProfileLimit::WaitsHidden { .. } => counted.waits_hidden = true,
+                        _ => {}
+                    }
+                }
                 counted.add(profile, region);
             }
-            let is_waits =
-                |region: &&ProfiledRegion| region.metric == waits && region.position == point;
-            cell.regions.iter().filter(is_waits).for_each(|r| counted.add_waits(profile, r));
         }
         let counts = counted.operations > 0 && counted.sample_ns > 0.0;
         counts.then_some(counted)
@@ -166,7 +163,9 @@ impl<'a> Counted<'a> {
         let (Some((at, Entry::Call(name))), Some(innermost)) = (entered, frames.last()) else {
             return None;
         };
-        let call = self.calls.entry(name).or_insert_with(|| InCall::new(frames[at]));
+        let (functions, callers) = (HashMap::new(), HashMap::new());
+        let new = InCall { samples: 0, entry: frames[at], functions, callers };
+        let call = self.calls.entry(name).or_insert(new);
         call.samples += count;
         *call.functions.entry(innermost).or_default() += count;
         if let Some(caller) = frames[..at].iter().rev().find(|frame| is_of_user(frame)) {
@@ -251,22 +250,19 @@ impl<'a> Counted<'a> {
     }
 
     /// The time of an operation in a function with `count` samples.
-    pub(crate) fn function_time(&self, count: u64) -> FunctionTime {
-        self.time(count, self.samples)
-    }
-
-    /// The time of an operation that its threads wait for `kind`.
-    pub(crate) fn wait_time(&self, kind: WaitKind) -> FunctionTime {
-        let all = self.samples + self.waiting(|_| true);
-        self.time(self.waiting(|wait| wait.kind == kind), all)
-    }
-
-    fn time(&self, count: u64, all: u64) -> FunctionTime {
+    pub(crate) fn time(&self, count: u64) -> FunctionTime {
         FunctionTime {
             samples: count,
             ns: poisson::interval(count).map(|count| count * self.sample_of_operation_ns()),
-            share: poisson::share(count, all),
+            share: poisson::share(count, self.samples),
         }
+    }
+
+    /// The time of an operation that its threads wait for `kind`, of all that they run and wait.
+    pub(crate) fn wait_time(&self, kind: WaitKind) -> FunctionTime {
+        let count = self.waiting(|wait| wait.kind == kind);
+        let share = poisson::share(count, self.samples + self.waiting(|_| true));
+        FunctionTime { share, ..self.time(count) }
     }
 
     /// The processes that have more than next to none of the samples, the one with most of them first.

@@ -1,11 +1,9 @@
 //! What one profile of an operation adds to another, and where.
 //!
 //! Samples are counts: their variance is their number. A function's share of the added time is a ratio of two
-//! differences, and its interval that of the delta method, which needs the denominator to be clear of zero; so
-//! nothing is attributed where it is not.
-//!
-//! A profile is one cell a point. Two cells of the same differ by a third on a shared machine, whatever they were
-//! sampled by. Hence the timed rounds decide whether there is anything to attribute, and the profile where it is.
+//! differences, with the interval of the delta method, which needs the denominator to be clear of zero. Two cells of
+//! the same differ by a third on a shared machine: hence the timed rounds decide whether there is anything to
+//! attribute, and the profile where it is.
 
 use crate::profile::counted::{Count, Counted, InCall};
 use crate::stats::{NORMAL_95, poisson};
@@ -27,9 +25,9 @@ const LEADERS_MAX: usize = 5;
 pub(crate) struct Pair<'a, 'b> {
     pub(crate) first: &'b Counted<'a>,
     pub(crate) second: &'b Counted<'a>,
-    /// The workers of the second, one for each CPU at most, where they are more and do not gain what they should: then CPU
-    /// time that an operation takes more counts although it takes little longer, and so does waiting until another worker
-    /// sends something.
+    /// The workers of the second, up to one for each CPU, where they are more and do not gain what they should: then
+    /// added CPU time counts although an operation takes little longer, and so does waiting until another worker sends
+    /// something.
     pub(crate) short_workers: Option<u64>,
 }
 
@@ -50,11 +48,7 @@ impl<'a> Pair<'a, '_> {
             samples: [self.first.samples, self.second.samples],
             cpu_ns: [self.first.cpu_ns(), self.second.cpu_ns()],
             elapsed_ns: [self.first.elapsed_ns(), self.second.elapsed_ns()],
-            timed_factor: timed_factor.unwrap_or(Estimate {
-                value: 1.0,
-                low: 0.0,
-                high: f64::INFINITY,
-            }),
+            timed_factor: timed_factor.unwrap_or(Estimate::holding(1.0, 0.0, f64::INFINITY)),
             added_ns: total.estimate(),
             unnamed_share: dearer.unnamed_share(),
             kernel_hidden: self.kernel_hidden(),
@@ -87,19 +81,9 @@ impl<'a> Pair<'a, '_> {
         difference.process = self.process(total);
     }
 
-    /// What `frame` adds by itself.
-    pub(crate) fn added(&self, frame: &Frame) -> AddedTime {
-        self.added_time(frame, |count| count.itself)
-    }
-
-    /// What `frame` adds with what it calls.
-    pub(crate) fn inclusive_added(&self, frame: &Frame) -> AddedTime {
-        self.added_time(frame, |count| count.inclusive)
-    }
-
-    fn added_time(&self, frame: &Frame, samples: fn(Count) -> u64) -> AddedTime {
-        let total = self.total();
-        let part = self.function(frame, samples);
+    /// What these samples of `frame` add.
+    pub(crate) fn added(&self, frame: &Frame, samples: fn(Count) -> u64) -> AddedTime {
+        let (part, total) = (self.function(frame, samples), self.total());
         let share = total.is_clear(FUNCTION_ERRORS).then(|| share(part, total));
         AddedTime { ns: part.estimate(), share }
     }
@@ -111,14 +95,13 @@ impl<'a> Pair<'a, '_> {
         if is_hidden || total.value <= 0.0 || !total.is_clear(FUNCTION_ERRORS) {
             return Vec::new();
         }
-        let mut waits: Vec<AddedWait> = WaitKind::ALL
-            .into_iter()
-            .map(|kind| (kind, self.causing(kind)))
-            .filter(|(_, part)| part.is_clear(FUNCTION_ERRORS))
-            .map(|(kind, part)| (kind, share(part, total)))
-            .filter(|(_, share)| share.value >= PART_SHARE_MIN)
-            .map(|(kind, share)| self.added_wait(kind, share, total))
-            .collect();
+        let wait = |kind: WaitKind| {
+            let part = self.causing(kind);
+            let share = share(part, total);
+            let counts = part.is_clear(FUNCTION_ERRORS) && share.value >= PART_SHARE_MIN;
+            counts.then(|| self.added_wait(kind, share, total))
+        };
+        let mut waits: Vec<AddedWait> = WaitKind::ALL.into_iter().filter_map(wait).collect();
         waits.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
         waits
     }
@@ -132,28 +115,25 @@ impl<'a> Pair<'a, '_> {
         let sites: BTreeSet<Site<'_>> = all.clone().filter_map(|wait| wait.site).collect();
         let site = sites.into_iter().max_by(|a, b| part(*a).value.total_cmp(&part(*b).value));
         let site = site.filter(|site| part(*site).value > 0.0);
-        let ending = |waker: Site<'a>| {
-            self.second
-                .waiting(|wait| (wait.kind, wait.site, wait.waker) == (kind, site, Some(waker)))
+        let ends = |wait: &Wait<'a>, waker: Site<'a>| {
+            (wait.kind, wait.site, wait.waker) == (kind, site, Some(waker))
         };
         let wakers: BTreeSet<Site<'_>> =
             all.filter(|wait| wait.site == site).filter_map(|wait| wait.waker).collect();
-        let waker = wakers.into_iter().max_by_key(|waker| ending(*waker));
+        let ended = |waker: &Site<'a>| self.second.waiting(|wait| ends(wait, *waker));
+        let waker = wakers.into_iter().max_by_key(ended);
+        let wait_site = |site: Site<'a>, part: Difference| WaitSite {
+            frame: site.frame.clone(),
+            line: site.line.to_owned(),
+            caller: self.second.caller_of_site(site).cloned(),
+            share: share(part, total),
+        };
         AddedWait {
             kind,
             share: of_kind,
-            site: site.map(|site| self.wait_site(site, share(part(site), total))),
-            waker: waker.map(|waker| {
-                let ended = self.waiting(|wait| {
-                    (wait.kind, wait.site, wait.waker) == (kind, site, Some(waker))
-                });
-                self.wait_site(waker, share(ended, total))
-            }),
+            site: site.map(|site| wait_site(site, part(site))),
+            waker: waker.map(|waker| wait_site(waker, self.waiting(|wait| ends(wait, waker)))),
         }
-    }
-
-    fn wait_site(&self, site: Site<'a>, share: Estimate) -> WaitSite {
-        WaitSite::new(site, self.second.caller_of_site(site), share)
     }
 
     /// What the waits of a kind add.
@@ -169,8 +149,7 @@ impl<'a> Pair<'a, '_> {
         self.waiting(|wait| wait.kind == kind && self.may_be_cause(wait))
     }
 
-    /// Whether a wait is thread time that can be a reason: it is not idle; or another worker ended it, of which there are
-    /// more that do not gain.
+    /// Whether a wait can be a reason: it is not idle; or another worker ended it, where workers do not gain.
     fn may_be_cause(&self, wait: &Wait<'_>) -> bool {
         let is_starved = self.short_workers.is_some() && wait.kind == WaitKind::Notification;
         !wait.kind.is_idle() || is_starved && wait.waker.is_some()
@@ -234,11 +213,8 @@ impl<'a> Pair<'a, '_> {
             return DifferenceVerdict::NotTimed;
         }
         let bound = self.share_bound();
-        if bound <= SAME_SHARE_MAX {
-            DifferenceVerdict::Same { bound }
-        } else {
-            DifferenceVerdict::NotTimed
-        }
+        let is_same = bound <= SAME_SHARE_MAX;
+        if is_same { DifferenceVerdict::Same { bound } } else { DifferenceVerdict::NotTimed }
     }
 
     /// Whether more workers take more CPU time for an operation, and that is a part of all the time that they take more.
@@ -250,8 +226,7 @@ impl<'a> Pair<'a, '_> {
             && total.value >= PART_SHARE_MIN * self.first.cpu_ns().value
     }
 
-    /// CPUs that these workers keep busy, where that leaves a part of theirs idle, which neither other programs nor a quota
-    /// keep from them.
+    /// CPUs that these workers keep busy, where they leave a part idle that nothing keeps from them.
     fn serial(&self, workers: f64) -> Option<f64> {
         let second = self.second;
         let is_whole = !second.kernel_hidden && !second.waits_hidden && !second.is_incomplete;
@@ -327,34 +302,32 @@ impl<'a> Pair<'a, '_> {
         self.first.functions.keys().chain(self.second.functions.keys()).copied().collect()
     }
 
+    fn named_frames(&self) -> impl Iterator<Item = &'a Frame> {
+        let is_named =
+            |frame: &&Frame| frame.kind != FrameKind::Process && !frame.function.is_empty();
+        self.frames().into_iter().filter(is_named)
+    }
+
     /// The deepest function that holds most of what was added.
     fn container(&self, total: Difference) -> Option<AddedFunction> {
-        let frames = self.frames();
-        let holding = frames.into_iter().filter(|frame| {
+        let holding = self.named_frames().filter(|frame| {
             let part = self.function(frame, |count| count.inclusive);
-            frame.kind != FrameKind::Process
-                && !frame.function.is_empty()
-                && !self.dearer().count(frame).is_gate()
-                && part.value / total.value >= CONTAINER_SHARE_MIN
+            !self.dearer().count(frame).is_gate() && part.value / total.value >= CONTAINER_SHARE_MIN
         });
         let depth = |frame: &Frame| self.dearer().count(frame).depth();
         let deepest = holding.max_by(|a, b| depth(a).total_cmp(&depth(b)))?;
         Some(self.added_function(deepest, total, |count| count.inclusive))
     }
 
-    /// The functions that add most by themselves. Where it is not one of the kernel that holds most, those of the kernel are
-    /// one for each system call.
+    /// The functions that add most by themselves. Where it is not one of the kernel that holds most, those of the
+    /// kernel are one for each system call.
     fn leaders(&self, total: Difference, is_in_kernel: bool) -> Vec<AddedFunction> {
         let of_frame: fn(Count) -> u64 =
             if is_in_kernel { |count| count.itself } else { |count| count.outside_calls };
         let leads = |part: Difference| {
             part.value / total.value >= NAMED_SHARE_MIN && part.is_clear(FUNCTION_ERRORS)
         };
-        let leading = self.frames().into_iter().filter(|frame| {
-            !frame.function.is_empty()
-                && frame.kind != FrameKind::Process
-                && leads(self.function(frame, of_frame))
-        });
+        let leading = self.named_frames().filter(|frame| leads(self.function(frame, of_frame)));
         let mut leaders: Vec<AddedFunction> =
             leading.map(|frame| self.added_function(frame, total, of_frame)).collect();
         if !is_in_kernel {
@@ -391,14 +364,10 @@ impl<'a> Pair<'a, '_> {
     /// The one of several processes that holds most of what was added.
     fn process(&self, total: Difference) -> Option<AddedFunction> {
         let processes = self.dearer().processes();
-        if processes.len() < 2 {
-            return None;
-        }
-        let added = processes
-            .into_iter()
-            .map(|(frame, _)| self.added_function(frame, total, |count| count.inclusive));
-        let mut holding = added.filter(|added| added.share.value >= CONTAINER_SHARE_MIN);
-        holding.next()
+        let several = processes.iter().filter(|_| processes.len() > 1);
+        let mut added =
+            several.map(|(frame, _)| self.added_function(frame, total, |count| count.inclusive));
+        added.find(|added| added.share.value >= CONTAINER_SHARE_MIN)
     }
 
     fn added_function(
@@ -427,8 +396,7 @@ impl<'a> Pair<'a, '_> {
 
 impl Difference {
     fn estimate(self) -> Estimate {
-        let half = NORMAL_95 * self.error;
-        Estimate { value: self.value, low: self.value - half, high: self.value + half }
+        Estimate::around(self.value, NORMAL_95 * self.error)
     }
 
     /// Whether it is this many standard errors from zero.
@@ -443,6 +411,5 @@ fn share(part: Difference, total: Difference) -> Estimate {
     let (part_variance, variance) = (part.error.powi(2), total.error.powi(2));
     // The covariance of a part with its whole is the part's variance.
     let squares = part_variance * (1.0 - 2.0 * value) + value * value * variance;
-    let half = NORMAL_95 * squares.max(0.0).sqrt() / total.value.abs();
-    Estimate { value, low: value - half, high: value + half }
+    Estimate::around(value, NORMAL_95 * squares.max(0.0).sqrt() / total.value.abs())
 }

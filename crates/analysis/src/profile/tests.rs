@@ -466,7 +466,7 @@ fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
                 MeasuredPoint { point, median, cells: cells.collect(), ..MeasuredPoint::default() }
             })
             .collect();
-        let speedup = speedup(&points, 2).map(|speedup| speedup.with_cpus_left(cpus_left));
+        let speedup = speedup(&points, 2).map(|speedup| speedup.with_cpus_left(Some(cpus_left)));
         super::explained(speedup.as_ref(), rate_past(&points[1..]).as_ref())
     };
     let between = |rates| between_with(rates, 2.0);
@@ -476,8 +476,8 @@ fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
     assert_eq!(between_with([1e6, 1e6, 1e6], 1.0), (1, 2), "it is open");
 }
 
-/// One thread and two on two CPUs, whose rate becomes so many times the first. Of half a second, one runs all the time; the
-/// two have so many samples, and wait in so many for what another sends.
+/// One thread and two on two CPUs, whose rate becomes so many times the first. Of half a second, one runs all the time;
+/// the two have so many samples, and wait in so many for what another sends.
 fn two_threads(gain: f64, samples: u64, sent: u64) -> ProfileDifference {
     let mut profile = profile();
     let mut cells = Vec::new();

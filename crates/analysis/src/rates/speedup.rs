@@ -1,16 +1,13 @@
-//! How a rate grows with those that work side by side, up to one for each of the whole.
-//!
-//! It is the trend of the points up to there, and so begins at one thread. A rate that rises *scales* where it reaches
-//! four fifths of what all would do if each did as much as the first; else it *rises*. One that *holds* gains nothing: two do as much as one.
-//! One that is surely below the first alone *falls*, by however little: more workers that do less are a loss, where a rate that
-//! is a little lower may be noise of a machine.
+//! How a rate grows with those that work side by side, up to one for each of the whole: the trend of these points. A
+//! rate that rises *scales* where it reaches four fifths of what all would do if each did as much as the first. One
+//! that is surely below the first alone *falls*, by however little: more workers that do less are a loss.
 
 use crate::growth::levels::{Cells, MeasuredPoint};
 use crate::rates::{Costs, rate};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::student;
 use crate::thresholds::{FALSE_ALARM, ROUNDS_MIN, SCALES_MIN, SEEN_FACTOR_MIN};
-use crate::{ByRounds, Rate, RateTrend, Speedup, SpeedupVerdict, TrendReason};
+use crate::{ByRounds, Rate, RateTrend, Speedup, TrendReason};
 
 /// The speedup at these `points` (ascending) up to the point `one_each`. `None` where there is none before it.
 pub fn speedup(points: &[MeasuredPoint], one_each: u64) -> Option<Speedup> {
@@ -28,50 +25,33 @@ pub fn speedup(points: &[MeasuredPoint], one_each: u64) -> Option<Speedup> {
         (Costs::new(points).factor(0, end), Some(rate.factor))
     };
     let verdict = match rate.trend {
-        RateTrend::Rises if scales => SpeedupVerdict::Scales,
-        RateTrend::Rises => SpeedupVerdict::Rises,
-        RateTrend::Holds => SpeedupVerdict::Holds,
-        RateTrend::Peaks => SpeedupVerdict::Peaks,
-        RateTrend::Falls => SpeedupVerdict::Falls,
-        RateTrend::Collapses => SpeedupVerdict::Collapses,
-        RateTrend::Undecided if factor.high < 1.0 => SpeedupVerdict::Falls,
-        RateTrend::Undecided => SpeedupVerdict::Undecided,
+        RateTrend::Rises if scales => RateTrend::Scales,
+        RateTrend::Undecided if factor.high < 1.0 => RateTrend::Falls,
+        trend => trend,
     };
     let Rate { to, level, peak, reason, .. } = rate;
-    let reason = reason.filter(|_| verdict == SpeedupVerdict::Undecided);
+    let reason = reason.filter(|_| verdict == RateTrend::Undecided);
     let by_rounds = by_rounds(&points[0].cells, &points[end].cells);
-    Some(Speedup {
-        verdict,
-        from: first,
-        to,
-        level,
-        factor,
-        linear,
-        peak,
-        after_peak,
-        reason,
-        by_rounds,
-    })
+    let from = first;
+    Some(Speedup { verdict, from, to, level, factor, linear, peak, after_peak, reason, by_rounds })
 }
 
 impl Speedup {
-    /// The same where other processes left `left` CPUs to the run. With fewer than it takes to scale, that more workers do no more
-    /// may be due to them.
-    pub(crate) fn with_cpus_left(mut self, left: f64) -> Speedup {
-        let gains = matches!(
-            self.verdict,
-            SpeedupVerdict::Scales | SpeedupVerdict::Rises | SpeedupVerdict::Undecided
-        );
-        if !gains && left < SCALES_MIN * self.to as f64 {
-            self.verdict = SpeedupVerdict::Undecided;
+    /// The same where other processes left `left` CPUs to the run, if that is known. With fewer than it takes to scale,
+    /// that more workers do no more may be due to them.
+    pub(crate) fn with_cpus_left(mut self, left: Option<f64>) -> Speedup {
+        use RateTrend::{Rises, Scales, Undecided};
+        let gains = matches!(self.verdict, Scales | Rises | Undecided);
+        if let Some(left) = left.filter(|left| !gains && *left < SCALES_MIN * self.to as f64) {
+            self.verdict = Undecided;
             self.reason = Some(TrendReason::CpusTaken { left });
         }
         self
     }
 }
 
-/// Whether what is done by those that share falls behind what is done by those that don't: how many times more is done at the same
-/// last point, over the same first, is less, and by more than chance explains among so many `comparisons`.
+/// Whether what is done by those that share falls behind what is done by those that don't: how many times more is done
+/// at the same last point, over the same first, is less, and by more than chance explains among so many `comparisons`.
 pub fn falls_behind(sharing: &Speedup, separate: &Speedup, comparisons: usize) -> bool {
     if (sharing.from, sharing.to) != (separate.from, separate.to) {
         return false;

@@ -1,19 +1,16 @@
-//! The Universal Scalability Law: how the rate of N that work together follows from what waits its turn
-//! and from what they cost each other.
+//! The Universal Scalability Law: how the rate of N that work together follows from what waits its turn and from what
+//! they cost each other.
 //!
-//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), σ and κ not below zero (Gunther 1993). The time that N of them
-//! take together for one operation each, N/X, is a sum of three terms in N; so the law is fitted by steps
-//! of linear least squares, each solved exactly: of the four ways to hold σ or κ at zero the best that has
-//! nothing below zero. Errors count relative to the figures, as logarithms: rates span decades.
-//!
-//! A law always fits somehow. It applies where the figures are no further from it than what
-//! rounds scatter, or a twentieth, and where rounds do not scatter so much that anything would fit.
+//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), σ and κ not below zero (Gunther 1993). N/X is a sum of three terms in N; so
+//! the law is fitted by steps of linear least squares, each solved exactly: of the four ways to hold σ or κ at zero the
+//! best that has nothing below zero. It applies where the figures are no further from it than what rounds scatter, or a
+//! twentieth, and where rounds do not scatter so much that anything would fit.
 
 use crate::growth::levels::{MeasuredPoint, draws};
 use crate::rates::Costs;
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::moments::{root_mean_square, squares_about};
-use crate::stats::quantiles::median_of;
+use crate::stats::quantiles::median;
 use crate::thresholds::{FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH};
 use crate::{Estimate, Scaling, ScalingReason};
 
@@ -47,8 +44,7 @@ impl Law {
         single * many / (1.0 + contention * (many - 1.0) + crosstalk * many * (many - 1.0))
     }
 
-    /// How many have the highest rate; infinite without crosstalk, and 1 where each further one costs
-    /// more than it brings.
+    /// How many have the highest rate; infinite without crosstalk, 1 where a second costs more than it brings.
     pub fn peak(&self) -> f64 {
         if self.crosstalk <= 0.0 {
             return if self.contention < 1.0 { f64::INFINITY } else { 1.0 };
@@ -56,8 +52,7 @@ impl Law {
         ((1.0 - self.contention).max(0.0) / self.crosstalk).sqrt().max(1.0)
     }
 
-    /// The law that fits `figures` best: how many, and their rate, all above zero. `None` with fewer than
-    /// three.
+    /// The law that fits `figures` best: how many, and their rate, above zero. `None` with fewer than three.
     pub fn fit(figures: &[(f64, f64)], by: By) -> Option<Self> {
         let usable = |&(many, rate): &(f64, f64)| many >= 1.0 && rate > 0.0 && rate.is_finite();
         if figures.len() < 3 || !figures.iter().all(usable) {
@@ -217,49 +212,35 @@ pub fn scaling(points: &[MeasuredPoint]) -> Option<Scaling> {
     let law = if is_positive { Law::fit(&at(&logs), By::Ratio) } else { None };
     let Some(law) = law else {
         let few = points.len() < LAW_POINTS_MIN;
-        let reason = if few { TOO_FEW_POINTS } else { ScalingReason::NotPositive };
-        return Some(Scaling {
-            reason: Some(reason),
-            ..of_law(Law { single: 0.0, contention: 0.0, crosstalk: 0.0 })
-        });
+        let reason = Some(if few { TOO_FEW_POINTS } else { ScalingReason::NotPositive });
+        let [single, contention, crosstalk] = [Estimate::exact(0.0); 3];
+        return Some(Scaling { single, contention, crosstalk, peak: None, residual: 0.0, reason });
     };
-    let drawn: Vec<Law> = draws(&costs.levels)
-        .into_iter()
-        .map(|costs| costs.iter().map(|log| -log).collect::<Vec<f64>>())
-        .filter_map(|logs| Law::fit(&at(&logs), By::Ratio))
-        .collect();
+    let drawn = |costs: Vec<f64>| {
+        Law::fit(&at(&costs.iter().map(|log| -log).collect::<Vec<f64>>()), By::Ratio)
+    };
+    let drawn: Vec<Law> = draws(&costs.levels).into_iter().filter_map(drawn).collect();
     let end = points[points.len() - 1].point as f64;
-    let mut scaling = of_law(law);
     let interval = |figure: fn(&Law) -> f64| {
         percentile_interval(figure(&law), &drawn.iter().map(figure).collect::<Vec<f64>>())
     };
-    scaling.single = interval(|law| law.single);
-    scaling.contention = interval(|law| law.contention);
-    scaling.crosstalk = interval(|law| law.crosstalk);
     let peak = interval(Law::peak);
     let apart = |(at, log): (&MeasuredPoint, &f64)| log - law.rate(at.point as f64).ln();
     let apart: Vec<f64> = points.iter().zip(&logs).map(apart).collect();
-    scaling.residual = root_mean_square(&apart);
+    let residual = root_mean_square(&apart);
     // A peak that stands out by no more than figures may miss the law by is none.
     let out = (law.rate(law.peak()) / law.rate(end)).ln();
-    let stands_out = !out.is_finite() || out > MODEL_ERROR.max(2.0 * scaling.residual);
-    // Without crosstalk in some of the replicates there may be no peak at all.
-    scaling.peak = (stands_out && peak.high <= PEAK_REACH * end).then_some(peak);
+    let stands_out = !out.is_finite() || out > MODEL_ERROR.max(2.0 * residual);
     let errors = costs.levels.iter().map(|level| level.error.unwrap_or_default());
-    scaling.reason = why_not(&apart, &errors.collect::<Vec<_>>(), &law);
-    Some(scaling)
-}
-
-fn of_law(law: Law) -> Scaling {
-    let alone = |value: f64| Estimate { value, low: value, high: value };
-    Scaling {
-        single: alone(law.single),
-        contention: alone(law.contention),
-        crosstalk: alone(law.crosstalk),
-        peak: None,
-        residual: 0.0,
-        reason: None,
-    }
+    Some(Scaling {
+        single: interval(|law| law.single),
+        contention: interval(|law| law.contention),
+        crosstalk: interval(|law| law.crosstalk),
+        // Without crosstalk in some of the replicates there may be no peak at all.
+        peak: (stands_out && peak.high <= PEAK_REACH * end).then_some(peak),
+        residual,
+        reason: why_not(&apart, &errors.collect::<Vec<_>>(), &law),
+    })
 }
 
 const TOO_FEW_POINTS: ScalingReason = ScalingReason::TooFewPoints { required: LAW_POINTS_MIN };
@@ -269,7 +250,7 @@ fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
     if apart.len() < LAW_POINTS_MIN {
         return Some(TOO_FEW_POINTS);
     }
-    let usual = median_of(&mut errors.to_vec()).unwrap_or(0.0);
+    let usual = median(errors.iter().copied()).unwrap_or(0.0);
     if usual > FLAT_FACTOR_MAX.ln() {
         return Some(ScalingReason::TooUncertain { error: usual.exp() });
     }
@@ -280,9 +261,7 @@ fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
     let free = apart.len().saturating_sub(used).max(1);
     let strengths = apart.iter().zip(errors).map(|(apart, error)| apart / error.max(MODEL_ERROR));
     let strengths: Vec<f64> = strengths.collect();
-    if (squares_about(0.0, &strengths) / free as f64).sqrt() > LAW_ERRORS_MAX {
-        let max = apart.iter().fold(0.0_f64, |max, apart| max.max(apart.abs()));
-        return Some(ScalingReason::PoorFit { max: max.exp() });
-    }
-    None
+    let max = apart.iter().fold(0.0_f64, |max, apart| max.max(apart.abs()));
+    let is_poor = (squares_about(0.0, &strengths) / free as f64).sqrt() > LAW_ERRORS_MAX;
+    is_poor.then(|| ScalingReason::PoorFit { max: max.exp() })
 }

@@ -1,7 +1,7 @@
 //! Where the CPU time of an operation goes: tables of functions, and what of them grew.
 
 use super::{Estimate, Growth};
-use model::{Frame, MetricInfo, Parameters, Site, WaitKind};
+use model::{Frame, MetricInfo, Parameters, WaitKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -82,8 +82,7 @@ pub struct ProfiledFunction {
     pub growth: Option<Growth>,
     /// The growth of the time in it and in what it calls; likewise.
     pub inclusive_growth: Option<Growth>,
-    /// What the function itself adds from the first point of [`ProfileRow::change`] to the last; absent where
-    /// there is no change.
+    /// What the function itself adds over [`ProfileRow::change`]; absent where there is none.
     pub added: Option<AddedTime>,
     /// What it adds together with what it calls; likewise.
     pub inclusive_added: Option<AddedTime>,
@@ -168,22 +167,16 @@ pub struct ProfileDifference {
     pub kernel_hidden: bool,
     /// What to make of it.
     pub verdict: DifferenceVerdict,
-    /// The deepest function that holds, with what it calls, [`CONTAINER_SHARE_MIN`] of the added CPU time;
-    /// absent where there is none with a name, or nothing is attributed.
-    ///
-    /// [`CONTAINER_SHARE_MIN`]: crate::thresholds::CONTAINER_SHARE_MIN
+    /// The deepest function that holds nine tenths of the added CPU time with what it calls; absent where none does.
     pub container: Option<AddedFunction>,
     /// The functions that add most by themselves, the greatest share first; empty where nothing is attributed.
     pub leaders: Vec<AddedFunction>,
-    /// The process that adds [`CONTAINER_SHARE_MIN`] of the CPU time, where several have samples.
-    ///
-    /// [`CONTAINER_SHARE_MIN`]: crate::thresholds::CONTAINER_SHARE_MIN
+    /// The process that adds nine tenths of the CPU time, where several have samples.
     pub process: Option<AddedFunction>,
-    /// The kinds of waits that hold a part of the added thread time, the greatest share first: where threads run or wait for
-    /// longer, whatever the timed rounds say. Waits in which a thread is idle are neither a part nor of the whole.
+    /// The kinds of waits that hold a part of the added thread time, the greatest share first. Waits in which a thread
+    /// is idle are neither a part nor of the whole.
     pub waits: Vec<AddedWait>,
-    /// Whether they are instead those that hold a part of all thread time of the second: workers that leave CPUs idle wait as
-    /// before.
+    /// Whether they are instead those that hold a part of all thread time of the second.
     pub waits_of_all: bool,
 }
 
@@ -211,13 +204,6 @@ pub struct WaitSite {
     pub caller: Option<Frame>,
     /// The share of the added thread time.
     pub share: Estimate,
-}
-
-impl WaitSite {
-    pub(crate) fn new(site: Site<'_>, caller: Option<&Frame>, share: Estimate) -> Self {
-        let (frame, line) = (site.frame.clone(), site.line.to_owned());
-        WaitSite { frame, line, caller: caller.cloned(), share }
-    }
 }
 
 impl ProfileDifference {
@@ -277,8 +263,8 @@ pub enum DifferenceVerdict {
     KernelHidden,
     /// There are too few samples to say.
     TooFewSamples,
-    /// More workers gain less than they should, neither CPU time that they take more nor waits explain it, and they leave CPUs
-    /// idle: work is done one after the other. The functions are those of all CPU time of the second, not of what it adds.
+    /// More workers gain less than they should, and leave CPUs idle: work is done one after the other. The functions are
+    /// those of all CPU time of the second, not of what it adds.
     Serial {
         /// CPUs that they keep busy.
         busy_cpus: f64,

@@ -1,13 +1,11 @@
-//! Drift: a series that changed while it was measured, whatever its axis.
-//!
-//! Each round has one displacement from the others, the median over the axis (see
-//! [`crate::gather::cloud::offsets`]). The rules:
-//! 1. *At once.* The rounds split into two levels (see [`crate::shape::split`]), and all of one level come
-//!    before all of the other: the series changed with the first round after.
-//! 2. *Bit by bit.* The displacements rise or fall along a line through the rounds, by a slope that
-//!    chance gives in at most two of a thousand series.
-//! 3. Either way it is at least a factor of [`SAME_MAX`], and there are [`ROUNDS_MIN`] rounds. Where
-//!    both rules hold, the one that leaves less unexplained is reported.
+//! Drift: a series that changed while it was measured, whatever its axis. Each round has one displacement from the
+//! others, the median over the axis (see [`crate::gather::cloud::offsets`]). The rules:
+//! 1. *At once.* The rounds split into two levels (see [`crate::shape::split`]), and all of one level come before all
+//!    of the other.
+//! 2. *Bit by bit.* The displacements follow a line through the rounds, by a slope that chance gives in at most two of
+//!    a thousand series.
+//! 3. Either way it is at least a factor of [`SAME_MAX`], and there are [`ROUNDS_MIN`] rounds. Where both rules hold,
+//!    the one that leaves less unexplained is reported.
 
 use crate::shape::split::split;
 use crate::stats::moments::{mean, squares_about};
@@ -36,7 +34,8 @@ fn at_once(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
     let freedom = rounds.len() - 2;
     let counts = 1.0 / first.len() as f64 + 1.0 / last.len() as f64;
     let half = student::quantile_95(freedom) * (left / freedom as f64 * counts).sqrt();
-    Some((Drift { factor: factor(after - before, half), since: Some(rounds[since].0) }, left))
+    let factor = Estimate::around(after - before, half).map(f64::exp);
+    Some((Drift { factor, since: Some(rounds[since].0) }, left))
 }
 
 /// Rule 2, with the sum of squares that it leaves.
@@ -44,22 +43,14 @@ fn bit_by_bit(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
     let (x, y): (Vec<f64>, Vec<f64>) =
         rounds.iter().map(|&(number, level)| (f64::from(number), level)).unzip();
     let slope = least_squares(&x, &y)?;
+    let (half, length) = (slope.high - slope.value, x[x.len() - 1] - x[0]);
     let freedom = rounds.len() - 2;
-    let error = (slope.high - slope.value) / student::quantile_95(freedom);
-    let rise = slope.value * (x[x.len() - 1] - x[0]);
-    if rise.abs() < SAME_MAX.ln()
-        || slope.value.abs() < student::two_sided_quantile(DRIFT_P_VALUE, freedom) * error
-    {
-        return None;
-    }
-    let half = (slope.high - slope.value) * (x[x.len() - 1] - x[0]);
-    let spread = squares_about(mean(&x), &x);
-    let left = error * error * spread * freedom as f64;
-    Some((Drift { factor: factor(rise, half), since: None }, left))
-}
-
-fn factor(log: f64, half: f64) -> Estimate {
-    Estimate { value: log, low: log - half, high: log + half }.map(f64::exp)
+    let error = half / student::quantile_95(freedom);
+    let rise = slope.value * length;
+    let is_clear = slope.value.abs() >= student::two_sided_quantile(DRIFT_P_VALUE, freedom) * error;
+    let left = error * error * squares_about(mean(&x), &x) * freedom as f64;
+    let factor = Estimate::around(rise, half * length).map(f64::exp);
+    (rise.abs() >= SAME_MAX.ln() && is_clear).then_some((Drift { factor, since: None }, left))
 }
 
 #[cfg(test)]

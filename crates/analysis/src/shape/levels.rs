@@ -1,32 +1,33 @@
 //! Levels of a staircase: where a curve stays the same over several points, between the climbs.
 //!
-//! The curve of a load over the size of what is in use has one level for each cache, and climbs where a cache is left,
-//! within a point or over many. So the logarithms of the rounds' medians are cut into segments, each of which is
-//! either *flat* (of [`SEVERAL`] points at least) or a *climb* (a straight line over the logarithm of the
-//! axis). Of all ways to cut, the best has the least sum of squared residuals, in standard errors, and of a price
-//! for each segment ([`SEGMENT_PRICE`]). The residual of a point counts up to [`RESIDUAL_MAX`], so that one disturbed
-//! point doesn't cut a level in two.
+//! The logarithms of the rounds' medians are cut into segments, each *flat* (of [`SEVERAL`] points at least) or a
+//! *climb* (a straight line over the logarithm of the axis). The best way to cut has the least sum of squared
+//! residuals, in standard errors, and of a price for each segment ([`SEGMENT_PRICE`]). A point counts up to
+//! [`RESIDUAL_MAX`], so that a disturbed one doesn't cut a level in two. Its error is what its rounds scatter by, no
+//! less than that of the middle point, and [`MODEL_ERROR`].
 //!
-//! The standard error of a point is what its rounds scatter by, no less than that of the middle point, and
-//! [`MODEL_ERROR`] in addition: no real level is quite flat. A climb of at least as many points that is hardly one
-//! ([`LEVEL_SLOPE_MAX`]) is a level too. Neighbouring levels are one where they are closer than [`FLAT_FACTOR_MAX`], or
-//! where the way from one to the next is not steep ([`STEEP_SLOPE_MIN`]).
+//! A climb that is hardly one ([`LEVEL_SLOPE_MAX`]) is a level too. Neighbouring levels are one where they are closer
+//! than [`FLAT_FACTOR_MAX`], or where the way from one to the next is not steep ([`STEEP_SLOPE_MIN`]).
 
+use crate::Level;
+use crate::gather::Samples;
+use crate::stats::bootstrap::{REPLICATES, median_over_rounds};
 use crate::stats::moments::sample_deviation;
-use crate::stats::quantiles::median_of;
+use crate::stats::quantiles::{median, median_of};
 use crate::thresholds::{
     CLEAR_ERRORS, FLAT_FACTOR_MAX, LEVEL_SLOPE_MAX, MODEL_ERROR, SEGMENT_PRICE, SEVERAL,
     STEEP_SLOPE_MIN,
 };
+use fastrand::Rng;
+use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_2;
 use std::ops::RangeInclusive;
 
 /// What one point counts at most, in squared standard errors.
 const RESIDUAL_MAX: f64 = CLEAR_ERRORS * CLEAR_ERRORS;
 
-/// The points of each level, as indices, ascending. `points` are the values on the axis with the median of each round
-/// there, all above zero.
-pub(crate) fn find(points: &[(u64, Vec<f64>)]) -> Vec<RangeInclusive<usize>> {
+/// The points of each level, as indices. `points` have the medians of the rounds there, all above zero.
+fn segments(points: &[(u64, Vec<f64>)]) -> Vec<RangeInclusive<usize>> {
     let Some(curve) = Curve::new(points) else { return Vec::new() };
     let mut levels: Vec<RangeInclusive<usize>> =
         curve.flat_segments().into_iter().filter_map(|flat| curve.trimmed(flat)).collect();
@@ -58,7 +59,7 @@ impl Curve {
             curve.y.push(y);
             curve.errors.push(standard_error(&logs));
         }
-        let usual = median_of(&mut curve.errors.clone())?;
+        let usual = median(curve.errors.iter().copied())?;
         for error in &mut curve.errors {
             *error = error.max(usual).hypot(MODEL_ERROR);
         }
@@ -131,7 +132,7 @@ impl Curve {
 
     /// The middle of the points of a level.
     fn level(&self, level: RangeInclusive<usize>) -> f64 {
-        median_of(&mut self.y[level].to_vec()).unwrap_or(f64::NAN)
+        median(self.y[level].iter().copied()).unwrap_or(f64::NAN)
     }
 
     /// The level without points at its ends that are beyond it; `None` where too few are left.
@@ -164,6 +165,31 @@ fn standard_error(values: &[f64]) -> f64 {
     // The median's error is √(π/2) times the mean's.
     let of_one = |deviation: f64| deviation * (FRAC_PI_2 / values.len() as f64).sqrt();
     sample_deviation(values).map_or(0.0, of_one)
+}
+
+/// The levels of `series`, ascending; `random` is a generator for the one that begins at this point.
+pub(crate) fn levels(
+    series: &BTreeMap<u64, Samples<'_>>,
+    random: impl Fn(u64) -> Rng,
+) -> Vec<Level> {
+    let medians = |samples: &Samples<'_>| {
+        samples.rounds.iter().filter_map(|(_, round)| median(round.iter().copied())).collect()
+    };
+    let curve: Vec<(u64, Vec<f64>)> =
+        series.iter().map(|(&point, samples)| (point, medians(samples))).collect();
+    let level = |points: RangeInclusive<usize>| {
+        let (from, to) = (curve[*points.start()].0, curve[*points.end()].0);
+        let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for (_, samples) in series.range(from..=to) {
+            for (number, round) in &samples.rounds {
+                rounds.entry(*number).or_default().extend(round.iter());
+            }
+        }
+        let rounds: Vec<&[f64]> = rounds.values().map(Vec::as_slice).collect();
+        let median = median_over_rounds(&rounds, REPLICATES, &mut random(from))?.estimate;
+        Some(Level { from, to, median })
+    };
+    segments(&curve).into_iter().filter_map(level).collect()
 }
 
 #[cfg(test)]
@@ -214,7 +240,7 @@ mod tests {
             for (name, curve) in curves {
                 for noise in [0.01, 0.03, 0.1, 0.25] {
                     let wrong = (0..200)
-                        .filter(|_| find(&drawn(&sizes, noise, &mut random, curve)).len() > 1)
+                        .filter(|_| segments(&drawn(&sizes, noise, &mut random, curve)).len() > 1)
                         .count();
                     let count = sizes.len();
                     println!("{count} points, {name}, noise {noise}: {wrong} of 200");
@@ -245,7 +271,7 @@ mod tests {
             for noise in [0.01, 0.03, 0.08] {
                 let is_right = |_: &i32| {
                     let curve = |size: f64| if size > 131_072.0 { 250.0 } else { staircase(size) };
-                    let levels = find(&drawn(&sizes, noise, &mut random, curve));
+                    let levels = segments(&drawn(&sizes, noise, &mut random, curve));
                     // Of the powers, two points are no level.
                     let expected = if sizes.len() < 20 { &ends[..3] } else { &ends[..] };
                     levels.len() == expected.len()
@@ -266,16 +292,16 @@ mod tests {
         let sizes = [4, 8, 16, 32, 48, 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384];
         let rounds = |level: f64| vec![level, level * 0.98, level * 1.02];
         let points: Vec<(u64, Vec<f64>)> = sizes.into_iter().zip(figures.map(rounds)).collect();
-        assert_eq!(find(&points), [0..=4, 5..=9]);
+        assert_eq!(segments(&points), [0..=4, 5..=9]);
     }
 
     #[test]
     fn what_has_no_logarithm_or_too_few_points_has_no_level() {
         let three = |level: f64| vec![(1, vec![1.0]), (2, vec![level]), (4, vec![1.0])];
-        assert_eq!(find(&three(1.0)), [0..=2]);
-        assert_eq!(find(&three(0.0)), []);
-        assert_eq!(find(&three(1.0)[..2]), []);
-        assert_eq!(find(&[]), []);
+        assert_eq!(segments(&three(1.0)), [0..=2]);
+        assert_eq!(segments(&three(0.0)), []);
+        assert_eq!(segments(&three(1.0)[..2]), []);
+        assert_eq!(segments(&[]), []);
     }
 
     #[test]
@@ -283,6 +309,6 @@ mod tests {
         let mut points: Vec<(u64, Vec<f64>)> =
             sizes().into_iter().map(|size| (size, vec![2.0; 5])).collect();
         points[9].1 = vec![9.0; 5];
-        assert_eq!(find(&points), [0..=36]);
+        assert_eq!(segments(&points), [0..=36]);
     }
 }

@@ -1,32 +1,24 @@
-//! Modes: samples that lie on several curves, not scattered around one.
+//! Modes: samples that lie on several curves, not scattered around one. The rules, in turn:
+//! 1. *By round.* In each window of the axis the rounds may split into two levels ([`crate::shape::split`]), at least
+//!    [`SEEN_FACTOR_MIN`] apart, and most of each round's samples lie on its own side. The same rounds are the upper
+//!    ones all along a stretch. Rounds that change once, in the order of their numbers, have drifted instead.
+//! 2. *Within rounds.* Each round is moved by what it is displaced, along a smoothed curve, so that only the scatter
+//!    within rounds is left. In each window the humps of the distribution are counted ([`crate::shape::peaks`]). Where
+//!    most windows of a stretch have as many humps, at distances that follow each other, there are as many curves.
+//! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long, within rounds a quarter. Each
+//!    mode has [`NAMED_SHARE_MIN`] of the samples in it, the density half-way between two curves is at most half of
+//!    that on the lesser one, and most rounds lie on all of the curves: what a single round shows is a disturbance.
+//! 4. *In stretches.* Where a sample's neighbours are mostly on its own curve, the modes come in stretches; a single
+//!    round is not enough to call them modes then.
 //!
-//! The rules, in turn:
-//! 1. *By round.* In each window of the axis the rounds may split into two levels (see
-//!    [`crate::shape::split`]), at least a factor of [`SEEN_FACTOR_MIN`] apart, and most ([`MOST`](crate::thresholds::MOST)) of each round's
-//!    samples lie on its own side. Where the same rounds are the upper ones all along a stretch, the
-//!    series has two modes there, divided by round. Rounds that change once, in the order of
-//!    their numbers, have drifted instead: see [`crate::shape::drift`].
-//! 2. *Within rounds.* Each round is moved by what it is displaced, along a curve that is smoothed over
-//!    a good part of the axis, so that only the scatter within rounds is left. In each window the humps
-//!    of the distribution are counted (see [`crate::shape::peaks`]), the trend within the window taken off. Where most windows of a
-//!    stretch have as many humps, at distances that follow each other, there are as many curves.
-//! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long, within rounds a quarter:
-//!    what lasts less was something else that ran meanwhile. Each mode has
-//!    [`NAMED_SHARE_MIN`] of the samples in it. Over the whole stretch, the density half-way between two
-//!    curves is at most half of that on the lesser one. And most rounds lie on all of the curves: what
-//!    a single round shows is a disturbance.
-//! 4. *In stretches.* Where a sample's neighbours are mostly on its own curve, the modes come in
-//!    stretches; a single round is not enough to call them modes then.
-//!
-//! A series that is no trajectory has few points, each measured in fresh processes: there rounds are
-//! split at each point on its own, by [`FLAT_FACTOR_MAX`] at least. See [`at_points`].
+//! A series that is no trajectory has few points, each measured in fresh processes: see [`at_points`].
 
 use crate::Division;
 use crate::gather::cloud::{Cloud, Sample, Window};
 use crate::shape::is_most;
 use crate::shape::peaks::{Peak, peaks};
 use crate::shape::split::{Split, split};
-use crate::stats::quantiles::{median_of, quantile, sort};
+use crate::stats::quantiles::{median, quantile, sort};
 use crate::thresholds::{
     EVEN, FLAT_FACTOR_MAX, NAMED_SHARE_MIN, SEEN_FACTOR_MIN, STRETCH_SAMPLES_MIN,
 };
@@ -34,7 +26,6 @@ use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The largest number of modes that is looked for.
 const MODES_MAX: usize = 4;
 
 /// Samples that peaks are looked for in; of more, this many are drawn.
@@ -72,40 +63,34 @@ enum Divider {
 type Knots = Vec<(f64, f64)>;
 
 impl Partition {
-    /// The samples of `cloud`, in which it was found, on each of the curves; those outside of its
-    /// stretch are on none.
+    /// The samples of `cloud`, in which it was found, on each of the curves; those outside of its stretch on none.
     pub fn split(&self, cloud: &Cloud) -> Vec<Cloud> {
-        let mut clouds = vec![cloud.clone(); self.shares.len()];
-        for (mode, part) in clouds.iter_mut().enumerate() {
-            for (index, round) in part.rounds.iter_mut().enumerate() {
-                round.samples.retain(|sample| {
-                    self.has(sample.position) && self.mode_of(index, sample) == mode
-                });
-            }
+        let on = |mode: usize| {
+            let mut part = self.only(cloud, |on| on == Some(mode));
             part.rounds.retain(|round| !round.samples.is_empty());
-        }
-        clouds
+            part
+        };
+        (0..self.shares.len()).map(on).collect()
     }
 
     /// The samples of `cloud` without those on another curve than the one with the most samples.
     pub fn on_main_curve(&self, cloud: &Cloud) -> Cloud {
         let main = self.shares.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
         let main = main.map_or(0, |(mode, _)| mode);
+        self.only(cloud, |on| on.is_none_or(|mode| mode == main))
+    }
+
+    /// The samples of `cloud` that `is` wants, by the curve that each is on.
+    fn only(&self, cloud: &Cloud, is: impl Fn(Option<usize>) -> bool) -> Cloud {
         let mut part = cloud.clone();
         for (index, round) in part.rounds.iter_mut().enumerate() {
-            round
-                .samples
-                .retain(|sample| !self.has(sample.position) || self.mode_of(index, sample) == main);
+            round.samples.retain(|sample| is(self.mode_of(index, sample)));
         }
         part
     }
 
-    fn has(&self, position: u64) -> bool {
-        (self.from..=self.to).contains(&position)
-    }
-
-    fn mode_of(&self, round: usize, sample: &Sample) -> usize {
-        match &self.divider {
+    fn mode_of(&self, round: usize, sample: &Sample) -> Option<usize> {
+        (self.from..=self.to).contains(&sample.position).then(|| match &self.divider {
             Divider::Rounds(windows) => {
                 let window = windows.iter().find(|(to, _)| sample.position <= *to);
                 usize::from(window.is_some_and(|(_, upper)| upper[round]))
@@ -115,12 +100,11 @@ impl Partition {
                 let log = sample.log - along(&offsets[round], x);
                 between.iter().filter(|knots| log > along(knots, x)).count()
             }
-        }
+        })
     }
 }
 
-/// The modes of a trajectory, if there are any. `windows` are those of [`windows`], with how far the
-/// rounds are displaced in each.
+/// The modes of a trajectory, in these [`windows`], with how far the rounds are displaced in each.
 pub fn find(
     cloud: &Cloud,
     windows: &[Window],
@@ -131,32 +115,27 @@ pub fn find(
     by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements), random))
 }
 
-/// The windows that modes are looked for in: up to about forty, with samples enough to show a share of
-/// a twentieth.
+/// The windows that modes are looked for in: up to about forty, with samples enough for a twentieth.
 pub fn windows(cloud: &Cloud) -> Vec<Window> {
-    let size = match cloud.len() {
+    let size = match cloud.count() {
         few @ 0..4_000 => (few / 4).max(300),
         many => (many / 40).max(1_000),
     };
     cloud.windows(size, 200)
 }
 
-/// The modes of a series that was measured point by point: the longest row of neighbouring points at
-/// which rounds split, the upper one of several that are as long. `windows` are one for each point,
-/// with how far the rounds are displaced in each.
+/// The modes of a series that was measured point by point: the longest row of neighbouring points at which rounds split
+/// by [`FLAT_FACTOR_MAX`], the upper one of several that are as long. `windows` are one for each point.
 pub fn at_points(
     cloud: &Cloud,
     windows: &[Window],
     displacements: &[Vec<f64>],
 ) -> Option<Partition> {
-    let splits: Vec<Option<Split>> = windows
-        .iter()
-        .zip(displacements)
-        .map(|(window, levels)| {
-            split(levels, FLAT_FACTOR_MAX.ln())
-                .filter(|round_split| is_pure(cloud, window, round_split))
-        })
-        .collect();
+    let split_at = |(window, levels): (&Window, &Vec<f64>)| {
+        let all = split(levels, FLAT_FACTOR_MAX.ln());
+        all.filter(|round_split| is_pure(cloud, window, &round_split.upper))
+    };
+    let splits: Vec<Option<Split>> = windows.iter().zip(displacements).map(split_at).collect();
     let (mut best_range, mut start) = (0..0, 0);
     for (end, round_split) in splits.iter().enumerate() {
         if round_split.is_none() {
@@ -188,33 +167,32 @@ fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Op
     let (upper, _) = often.into_iter().max_by_key(|(_, count)| *count)?;
     let same = |round_split: &Option<Split>| round_split.as_ref().is_some_and(|p| p.upper == upper);
     let flags: Vec<bool> = splits.iter().map(same).collect();
-    let stretch = stretch(&flags, windows, cloud.len().div_ceil(10))?;
-    let round_split = Split { upper: upper.to_vec(), middle: 0.0 };
-    let pure = windows[stretch.clone()].iter().filter(|w| is_pure(cloud, w, &round_split)).count();
-    if !is_most(pure, stretch.len()) || round_split.since().is_some() {
+    let stretch = stretch(&flags, windows, cloud.count().div_ceil(10))?;
+    let pure = windows[stretch.clone()].iter().filter(|w| is_pure(cloud, w, upper)).count();
+    let of_all = splits.iter().flatten().find(|round_split| round_split.upper == upper)?;
+    if !is_most(pure, stretch.len()) || of_all.since().is_some() {
         return None;
     }
     let windows = &windows[stretch];
-    Some(partition_by_round(cloud, windows, &vec![&round_split; windows.len()], true))
+    Some(partition_by_round(cloud, windows, &vec![of_all; windows.len()], true))
 }
 
 /// Whether most of each round's samples in `window` are on the round's own side of the
-/// middle between the two groups.
-fn is_pure(cloud: &Cloud, window: &Window, round_split: &Split) -> bool {
+/// middle between the two groups, of which these rounds are the `upper` one.
+fn is_pure(cloud: &Cloud, window: &Window, upper: &[bool]) -> bool {
     let logs = |round: usize| {
         let samples = &cloud.rounds[round].samples[window.ranges[round].clone()];
         samples.iter().map(|sample| sample.log).collect::<Vec<f64>>()
     };
-    let level = |upper: bool| {
-        let side = (0..cloud.rounds.len()).filter(|&round| round_split.upper[round] == upper);
-        let mut medians: Vec<f64> = side.filter_map(|round| median_of(&mut logs(round))).collect();
-        median_of(&mut medians)
+    let level = |is_upper: bool| {
+        let side = (0..cloud.rounds.len()).filter(|&round| upper[round] == is_upper);
+        median(side.filter_map(|round| median(logs(round))))
     };
-    let (Some(lower), Some(upper)) = (level(false), level(true)) else { return false };
-    let middle = f64::midpoint(lower, upper);
+    let Some((below, above)) = level(false).zip(level(true)) else { return false };
+    let middle = f64::midpoint(below, above);
     (0..cloud.rounds.len()).all(|round| {
         let logs = logs(round);
-        let own = logs.iter().filter(|log| (**log > middle) == round_split.upper[round]).count();
+        let own = logs.iter().filter(|log| (**log > middle) == upper[round]).count();
         is_most(own, logs.len())
     })
 }
@@ -256,38 +234,32 @@ fn within(
     let x = x_of(cloud);
     let aligned = aligned(cloud, &x, offsets);
     let slopes = slopes(&aligned, windows);
-    let keep = PEAK_SAMPLES_MAX / cloud.len() as f64;
-    let humps: Vec<Vec<Peak>> = windows
-        .iter()
-        .zip(slopes)
-        .map(|(window, slope)| {
-            let middle = middle(window);
-            let mut logs = Vec::new();
-            for ((round, x), range) in aligned.rounds.iter().zip(&x).zip(&window.ranges) {
-                for (sample, x) in round.samples[range.clone()].iter().zip(&x[range.clone()]) {
-                    if keep >= 1.0 || random.f64() < keep {
-                        logs.push(sample.log - slope * (x - middle));
-                    }
+    let keep = PEAK_SAMPLES_MAX / cloud.count() as f64;
+    let humps_in = |(window, slope): (&Window, f64)| {
+        let middle = middle(window);
+        let mut logs = Vec::new();
+        for ((round, x), range) in aligned.rounds.iter().zip(&x).zip(&window.ranges) {
+            for (sample, x) in round.samples[range.clone()].iter().zip(&x[range.clone()]) {
+                if keep >= 1.0 || random.f64() < keep {
+                    logs.push(sample.log - slope * (x - middle));
                 }
             }
-            peaks(&mut logs)
-        })
-        .collect();
+        }
+        peaks(&mut logs)
+    };
+    let humps: Vec<Vec<Peak>> = windows.iter().zip(slopes).map(humps_in).collect();
     let among = |modes: usize| {
         let flags: Vec<bool> = humps.iter().map(|humps| humps.len() >= modes).collect();
-        let stretch = stretch(&flags, windows, cloud.len().div_ceil(4))?;
+        let stretch = stretch(&flags, windows, cloud.count().div_ceil(4))?;
         let curves = Curves::new(&windows[stretch.clone()], &humps[stretch.clone()], modes)?;
         let (from, to) = (windows[stretch.start].from, windows[stretch.end - 1].to);
-        let part = |round: &[Sample]| {
-            let start = round.partition_point(|sample| sample.position < from);
-            start..round.partition_point(|sample| sample.position <= to)
-        };
-        let parts: Vec<Part<'_>> = aligned
-            .rounds
-            .iter()
-            .zip(&x)
-            .map(|(round, x)| (&round.samples[part(&round.samples)], &x[part(&round.samples)]))
-            .collect();
+        let rounds = aligned.rounds.iter().map(|round| round.samples.as_slice()).zip(&x);
+        let part = rounds.map(|(samples, x)| {
+            let start = samples.partition_point(|sample| sample.position < from);
+            let end = samples.partition_point(|sample| sample.position <= to);
+            (&samples[start..end], &x[start..end])
+        });
+        let parts: Vec<Part<'_>> = part.collect();
         let (division, shares) = curves.division(&parts)?;
         let divider = Divider::Curves { offsets: offsets.to_vec(), between: curves.between };
         let samples: usize = parts.iter().map(|part| part.0.len()).sum();
@@ -330,40 +302,30 @@ fn aligned(cloud: &Cloud, x: &[Vec<f64>], offsets: &[Knots]) -> Cloud {
     cloud
 }
 
-fn samples<'a>(cloud: &'a Cloud, window: &'a Window) -> impl Iterator<Item = &'a Sample> {
-    let each = cloud.rounds.iter().zip(&window.ranges);
-    each.flat_map(|(round, range)| &round.samples[range.clone()])
-}
-
 /// The logarithm of the position in the middle of `window`.
 fn middle(window: &Window) -> f64 {
     f64::midpoint(window.from.max(1) as f64, window.to.max(1) as f64).ln()
 }
 
-/// The slope of the samples within each window, on logarithmic scales, by the quantiles of those
-/// next to it. The middle one of five slopes: a quantile that passes from one curve to another
-/// moves one of them.
+/// The slope of the samples within each window, on logarithmic scales: the middle one of those of five quantiles, since
+/// one may pass from one curve to another.
 fn slopes(cloud: &Cloud, windows: &[Window]) -> Vec<f64> {
-    let quantiles: Vec<[f64; 5]> = windows
-        .iter()
-        .map(|window| {
-            let mut logs: Vec<f64> = samples(cloud, window).map(|sample| sample.log).collect();
-            sort(&mut logs);
-            [0.1, 0.25, 0.5, 0.75, 0.9].map(|p| quantile(&logs, p).unwrap_or(0.0))
-        })
-        .collect();
+    let of_window = |window: &Window| {
+        let mut logs: Vec<f64> = cloud.samples_in(window).map(|sample| sample.log).collect();
+        sort(&mut logs);
+        [0.1, 0.25, 0.5, 0.75, 0.9].map(|p| quantile(&logs, p).unwrap_or(0.0))
+    };
+    let quantiles: Vec<[f64; 5]> = windows.iter().map(of_window).collect();
     let slope = |at: usize| {
         let (before, after) = (at.saturating_sub(1), (at + 1).min(windows.len() - 1));
         let run = middle(&windows[after]) - middle(&windows[before]);
-        let mut rises: Vec<f64> =
-            quantiles[after].iter().zip(quantiles[before]).map(|(a, b)| a - b).collect();
-        if run > 0.0 { median_of(&mut rises).unwrap_or(0.0) / run } else { 0.0 }
+        let rises = quantiles[after].iter().zip(quantiles[before]).map(|(a, b)| a - b);
+        if run > 0.0 { median(rises).unwrap_or(0.0) / run } else { 0.0 }
     };
     (0..windows.len()).map(slope).collect()
 }
 
-/// The longest stretch of windows that begins and ends with a flag, has one at most of them, three at
-/// least, and holds at least so many samples.
+/// The longest stretch that begins and ends with a flag, has it at most windows, three at least, and enough samples.
 fn stretch(flags: &[bool], windows: &[Window], samples_min: usize) -> Option<Range<usize>> {
     let size = |window: &Window| window.ranges.iter().map(Range::len).sum::<usize>();
     let mut best_range: Option<(usize, Range<usize>)> = None;
@@ -400,7 +362,6 @@ fn largest(humps: &[Peak], count: usize) -> Vec<Peak> {
     left
 }
 
-/// The curves of the modes, and those between them.
 struct Curves {
     modes: Vec<Knots>,
     between: Vec<Knots>,
@@ -444,8 +405,7 @@ impl Curves {
         })
     }
 
-    /// How the samples of `rounds` are divided, and their share on each curve; `None` where that
-    /// is not enough for modes.
+    /// How the samples of `rounds` are divided, and their share on each curve; `None` where these are no modes.
     fn division(&self, rounds: &[Part<'_>]) -> Option<(Division, Vec<f64>)> {
         let modes = self.modes.len();
         let mut tallies: Vec<Tally> = Vec::new();
@@ -487,8 +447,7 @@ impl Curves {
     }
 }
 
-/// Zones between two curves: a tenth of their distance each, from the lower one's near side to the
-/// upper one's far side.
+/// Zones around two curves and between them: a tenth of their distance each.
 const ZONES: usize = 12;
 
 fn count_zone(zones: &mut [usize; ZONES], position: f64) {
@@ -498,8 +457,7 @@ fn count_zone(zones: &mut [usize; ZONES], position: f64) {
     }
 }
 
-/// Whether the samples thin out between two curves: two neighbouring zones hold at most half of what
-/// the lesser curve has on both sides.
+/// Whether samples thin out between two curves: two zones hold at most half of what the lesser curve has.
 fn is_deep(zones: &[usize; ZONES]) -> bool {
     let pair = |at: usize| zones[at] + zones[at + 1];
     let lesser = pair(0).min(pair(ZONES - 2));
@@ -550,12 +508,11 @@ fn displaced(windows: &[Window], displacements: &[Vec<f64>]) -> Vec<Knots> {
     (0..rounds).map(curve).collect()
 }
 
-/// Running medians, of `reach` figures on either side. At the ends there are as many on both sides
-/// as there are on one, so that a slope is kept.
+/// Running medians, of `reach` figures on either side, at the ends of fewer, so that a slope is kept.
 fn smoothed(raw: &[f64], reach: usize) -> Vec<f64> {
     let at = |index: usize| {
         let side = reach.min(index).min(raw.len() - 1 - index);
-        median_of(&mut raw[index - side..=index + side].to_vec()).unwrap_or(raw[index])
+        median(raw[index - side..=index + side].iter().copied()).unwrap_or(raw[index])
     };
     (0..raw.len()).map(at).collect()
 }

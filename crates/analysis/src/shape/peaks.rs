@@ -12,10 +12,8 @@ use std::f64::consts::PI;
 /// Cells of the grid at most; then they are wider.
 const CELLS_MAX: f64 = 4_000.0;
 
-/// Cells of the density's grid per bandwidth.
 const CELLS_PER_BANDWIDTH: f64 = 4.0;
 
-/// Cells on each side that a kernel reaches.
 const KERNEL_CELLS: isize = 14;
 
 /// One hump of a distribution of logarithms.
@@ -29,11 +27,9 @@ pub struct Peak {
     pub valley: f64,
 }
 
-/// The humps of `logs`, ascending; always at least one, if there is a sample. `logs` are sorted on
-/// the way.
-///
-/// A narrow hump shows at a narrow bandwidth and a broad one at a wide bandwidth only, so both are tried, and the one that shows
-/// more counts: Silverman's (1986, 3.31) by the spread of the densest part, and three times that.
+/// The humps of `logs`, which get sorted, ascending; at least one, if there is a sample. A narrow hump shows at a
+/// narrow bandwidth only and a broad one at a wide one: Silverman's (1986, 3.31) by the spread of the densest part, or
+/// three times that.
 pub fn peaks(logs: &mut [f64]) -> Vec<Peak> {
     sort(logs);
     let spread = spread(logs);
@@ -58,7 +54,7 @@ fn at_bandwidth(ascending: &[f64], bandwidth: f64) -> Vec<Peak> {
         return Vec::new();
     };
     if ascending.len() < SHARE_SAMPLES_MIN {
-        return to_peaks(ascending, &[Hump { at: f64::midpoint(low, high), height: 1.0 }], &[]);
+        return to_peaks(ascending, &[Extreme { at: f64::midpoint(low, high), height: 1.0 }], &[]);
     }
     let density = Density::new(ascending, low - bandwidth, high + bandwidth, bandwidth);
     let (mut humps, mut valleys) = density.extremes();
@@ -71,16 +67,9 @@ fn at_bandwidth(ascending: &[f64], bandwidth: f64) -> Vec<Peak> {
     to_peaks(ascending, &humps, &valleys)
 }
 
-/// A local maximum of the density.
+/// A hump, which is a local maximum of the density, or the valley between two.
 #[derive(Clone, Copy)]
-struct Hump {
-    at: f64,
-    height: f64,
-}
-
-/// The minimum between two humps.
-#[derive(Clone, Copy)]
-struct Valley {
+struct Extreme {
     at: f64,
     height: f64,
 }
@@ -103,12 +92,11 @@ impl Density {
             counts[((log - low) / cell) as usize] += 1.0;
         }
         let per_bandwidth = (bandwidth / cell).max(0.5);
-        let kernel: Vec<f64> = (-KERNEL_CELLS..=KERNEL_CELLS)
-            .map(|at| {
-                let z = at as f64 / per_bandwidth;
-                (-0.5 * z * z).exp() / (per_bandwidth * (2.0 * PI).sqrt())
-            })
-            .collect();
+        let weight = |at: isize| {
+            let z = at as f64 / per_bandwidth;
+            (-0.5 * z * z).exp() / (per_bandwidth * (2.0 * PI).sqrt())
+        };
+        let kernel: Vec<f64> = (-KERNEL_CELLS..=KERNEL_CELLS).map(weight).collect();
         let mut heights = vec![0.0; count];
         for (at, samples) in counts.iter().enumerate().filter(|(_, samples)| **samples > 0.0) {
             for (weight, offset) in kernel.iter().zip(-KERNEL_CELLS..) {
@@ -123,9 +111,9 @@ impl Density {
     }
 
     /// The local maxima, and the lowest place between each two.
-    fn extremes(&self) -> (Vec<Hump>, Vec<Valley>) {
+    fn extremes(&self) -> (Vec<Extreme>, Vec<Extreme>) {
         let (mut humps, mut valleys) = (Vec::new(), Vec::new());
-        let mut lowest = Valley { at: self.start, height: f64::INFINITY };
+        let mut lowest = Extreme { at: self.start, height: f64::INFINITY };
         for (index, &height) in self.heights.iter().enumerate() {
             let at = self.start + self.cell * index as f64;
             let before = if index == 0 { 0.0 } else { self.heights[index - 1] };
@@ -134,69 +122,54 @@ impl Density {
                 if !humps.is_empty() {
                     valleys.push(lowest);
                 }
-                humps.push(Hump { at, height });
+                humps.push(Extreme { at, height });
                 lowest.height = f64::INFINITY;
             }
             if height < lowest.height {
-                lowest = Valley { at, height };
+                lowest = Extreme { at, height };
             }
         }
         (humps, valleys)
     }
 
     /// The valley that counts least of those that do not count; `None` when all do.
-    fn weakest(&self, humps: &[Hump], valleys: &[Valley], ascending: &[f64]) -> Option<usize> {
-        let mut weakest: Option<(usize, f64)> = None;
-        for (index, valley) in valleys.iter().enumerate() {
+    fn weakest(&self, humps: &[Extreme], valleys: &[Extreme], ascending: &[f64]) -> Option<usize> {
+        let clear = |(index, valley): (usize, &Extreme)| {
             let lesser = humps[index].height.min(humps[index + 1].height);
             let error = ((lesser + valley.height) * self.variance).sqrt();
             let clear = (lesser - valley.height) / error.max(f64::MIN_POSITIVE);
             let apart = humps[index + 1].at - humps[index].at >= SEEN_FACTOR_MIN.ln();
             let counts = clear >= CLEAR_ERRORS && valley.height <= EVEN * lesser && apart;
-            if !counts && weakest.is_none_or(|(_, min)| clear < min) {
-                weakest = Some((index, clear));
-            }
-        }
+            (!counts).then_some((index, clear))
+        };
+        let uncounted = valleys.iter().enumerate().filter_map(clear);
+        let weakest = uncounted.min_by(|a, b| a.1.total_cmp(&b.1));
         weakest.map(|(index, _)| index).or_else(|| smallest(valleys, ascending))
     }
 }
 
 /// The valley that takes the smallest hump from its higher neighbour, if that hump holds too little.
-fn smallest(valleys: &[Valley], ascending: &[f64]) -> Option<usize> {
+fn smallest(valleys: &[Extreme], ascending: &[f64]) -> Option<usize> {
     let shares = shares(ascending, valleys);
     let (index, &share) = shares.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
-    if valleys.is_empty() || share >= NAMED_SHARE_MIN {
-        return None;
-    }
-    let (below, above) = (index.checked_sub(1), Some(index).filter(|at| *at < valleys.len()));
-    match (below, above) {
-        (Some(below), Some(above)) if valleys[above].height > valleys[below].height => Some(above),
-        (Some(below), _) => Some(below),
-        (None, above) => above,
-    }
+    let height = |at: &usize| valleys[*at].height;
+    // Of two that are as high the one below.
+    let sides = [Some(index).filter(|at| *at < valleys.len()), index.checked_sub(1)];
+    let higher = sides.into_iter().flatten().max_by(|a, b| height(a).total_cmp(&height(b)));
+    higher.filter(|_| share < NAMED_SHARE_MIN)
 }
 
-fn shares(ascending: &[f64], valleys: &[Valley]) -> Vec<f64> {
-    let mut below = 0;
-    let ends = valleys.iter().map(|valley| ascending.partition_point(|log| *log < valley.at));
-    ends.chain([ascending.len()])
-        .map(|end| {
-            let share = (end - below) as f64 / ascending.len() as f64;
-            below = end;
-            share
-        })
-        .collect()
+fn shares(ascending: &[f64], valleys: &[Extreme]) -> Vec<f64> {
+    let below = |valley: &Extreme| ascending.partition_point(|log| *log < valley.at);
+    let ends: Vec<usize> =
+        [0].into_iter().chain(valleys.iter().map(below)).chain([ascending.len()]).collect();
+    ends.windows(2).map(|ends| (ends[1] - ends[0]) as f64 / ascending.len() as f64).collect()
 }
 
-fn to_peaks(ascending: &[f64], humps: &[Hump], valleys: &[Valley]) -> Vec<Peak> {
+fn to_peaks(ascending: &[f64], humps: &[Extreme], valleys: &[Extreme]) -> Vec<Peak> {
     let ends = valleys.iter().map(|valley| valley.at).chain([f64::INFINITY]);
-    let shares = shares(ascending, valleys);
-    humps
-        .iter()
-        .zip(shares)
-        .zip(ends)
-        .map(|((hump, share), valley)| Peak { at: hump.at, share, valley })
-        .collect()
+    let peaks = humps.iter().zip(shares(ascending, valleys)).zip(ends);
+    peaks.map(|((hump, share), valley)| Peak { at: hump.at, share, valley }).collect()
 }
 
 #[cfg(test)]

@@ -1,41 +1,34 @@
-//! Steps between two points of a series that is measured at points: a buffer or a cache that is left.
-//!
-//! Between two neighbouring points lies a step if it is
+//! Steps between two points of a series that is measured at points: a buffer or a cache that is left. Between two
+//! neighbouring points lies a step if it is
 //! 1. *large*: by a factor of [`FLAT_FACTOR_MAX`] at least;
 //! 2. *sharp*: several times ([`POINT_STEP_SHARPNESS`]) what the curve changes over as much of the logarithmic axis
 //!    at the two neighbours on either side, so that no smooth curve has one;
 //! 3. *lasting*: all points before lie on one side of its middle, all points behind on the other;
-//! 4. *repeated*: most rounds ([`MOST`](crate::thresholds::MOST)) jump there in the same direction, by half as much
-//!    or more.
-//!
-//! Where it lies between the two points, no sample says: so it names both, and has no interval.
+//! 4. *repeated*: most rounds ([`MOST`](crate::thresholds::MOST)) jump there in the same direction, by half as much or
+//!    more.
 
-use crate::gather::cloud::Cloud;
+use crate::gather::cloud::{Cloud, Round};
 use crate::shape::is_most;
-use crate::stats::quantiles::median_of;
+use crate::stats::quantiles::median;
 use crate::thresholds::{EVEN, FLAT_FACTOR_MAX, POINT_STEP_SHARPNESS, SEVERAL};
 use crate::{Estimate, Step};
 
 /// The steps between points of `cloud`, ascending.
 pub fn find(cloud: &Cloud) -> Vec<Step> {
     let points: Vec<u64> = cloud.positions().into_iter().filter(|&point| point > 0).collect();
-    let rounds: Vec<Vec<f64>> = cloud
-        .rounds
-        .iter()
-        .map(|round| {
-            let at = |&point: &u64| {
-                let samples = round.samples.iter().filter(|sample| sample.position == point);
-                median_of(&mut samples.map(|sample| sample.log).collect::<Vec<f64>>())
-            };
-            points.iter().map(|point| at(point).unwrap_or(f64::NAN)).collect()
-        })
-        .collect();
-    let medians: Vec<f64> = (0..points.len())
-        .map(|index| {
-            let logs = rounds.iter().map(|round| round[index]).filter(|log| log.is_finite());
-            median_of(&mut logs.collect::<Vec<f64>>()).unwrap_or(f64::NAN)
-        })
-        .collect();
+    let medians_of = |round: &Round| -> Vec<f64> {
+        let at = |&point: &u64| {
+            let samples = round.samples.iter().filter(|sample| sample.position == point);
+            median(samples.map(|sample| sample.log)).unwrap_or(f64::NAN)
+        };
+        points.iter().map(at).collect()
+    };
+    let rounds: Vec<Vec<f64>> = cloud.rounds.iter().map(medians_of).collect();
+    let across = |index: usize| {
+        let logs = rounds.iter().map(|round| round[index]);
+        median(logs.filter(|log| log.is_finite())).unwrap_or(f64::NAN)
+    };
+    let medians = (0..points.len()).map(across).collect();
     let series = Series { points, rounds, medians };
     (0..series.points.len()).filter_map(|index| series.step_after(index)).collect()
 }
@@ -63,19 +56,13 @@ impl Series {
         is_step.then(|| {
             let between = [self.points[index], self.points[index + 1]];
             let [low, high] = between.map(|point| point as f64);
-            let at = (low * high).sqrt();
-            let mut factors: Vec<f64> =
-                self.jumps(index).map(f64::exp).filter(|factor| factor.is_finite()).collect();
-            factors.sort_by(f64::total_cmp);
-            let (first, last) = (factors.first().copied(), factors.last().copied());
-            let factor = jump.exp();
+            let value = jump.exp();
+            let factors = || self.jumps(index).map(f64::exp).filter(|factor| factor.is_finite());
+            let min = factors().reduce(f64::min).unwrap_or(value);
+            let max = factors().reduce(f64::max).unwrap_or(value);
             Step {
-                at: Estimate { value: at, low: at, high: at },
-                factor: Estimate {
-                    value: factor,
-                    low: first.unwrap_or(factor),
-                    high: last.unwrap_or(factor),
-                },
+                at: Estimate::exact((low * high).sqrt()),
+                factor: Estimate { value, low: min, high: max },
                 between: Some(between),
             }
         })

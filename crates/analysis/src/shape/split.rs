@@ -1,25 +1,16 @@
-//! Whether rounds lie on two levels.
-//!
-//! Rounds differ, and of five levels there is always a widest gap. They are split when two rounds or
-//! more lie on each side of it, and it is several times as wide as the levels on either side lie
-//! apart: so many times, by the number of rounds, that levels which merely scatter show it in hardly
-//! more than one of a hundred cases, before the factor between the two is asked for as well. One slow
-//! round, or two by different factors, split nothing.
+//! Whether rounds lie on two levels: two or more on each side of a gap that is several times as wide as the levels on
+//! either side lie apart, by the number of rounds. One slow round, or two by different factors, split nothing.
 use crate::thresholds::{ROUNDS_MIN, SPLIT_GAPS};
 
 /// Rounds on two levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
-    /// For each level handed in, whether it is one of the upper ones; levels that are not known are
-    /// not.
+    /// For each level handed in, whether it is one of the upper ones; unknown ones are not.
     pub upper: Vec<bool>,
-    /// The middle of the gap.
-    pub middle: f64,
 }
 
 impl Split {
-    /// Whether the levels changed once, in the order of the rounds: the index of the first round
-    /// after the change.
+    /// The index of the first round after a change, where the levels changed once in their order.
     pub fn since(&self) -> Option<usize> {
         let mut changes = (1..self.upper.len()).filter(|&at| self.upper[at] != self.upper[at - 1]);
         let first = changes.next();
@@ -27,8 +18,7 @@ impl Split {
     }
 }
 
-/// How the `levels` of rounds (logarithms; NaN where a level is unknown) split by a gap of at least
-/// `gap_min`, if they do.
+/// How the `levels` of rounds (logarithms; NaN where unknown) split by a gap of at least `gap_min`, if they do.
 pub fn split(levels: &[f64], gap_min: f64) -> Option<Split> {
     let mut finite: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
     finite.sort_unstable_by(f64::total_cmp);
@@ -45,13 +35,13 @@ pub fn split(levels: &[f64], gap_min: f64) -> Option<Split> {
     let above = (2..last).find(parts)?;
     let middle = f64::midpoint(finite[above - 1], finite[above]);
     let upper = levels.iter().map(|level| *level > middle).collect();
-    Some(Split { upper, middle })
+    Some(Split { upper })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::{gamma, normal};
+    use crate::stats::random::{Gamma, normal};
     use fastrand::Rng;
 
     #[test]
@@ -74,8 +64,8 @@ mod tests {
             for kind in 0..3 {
                 let mut draw = || match kind {
                     0 => normal(&mut random),
-                    1 => normal(&mut random) / (gamma(&mut random, 1.5) / 1.5).sqrt(),
-                    _ => gamma(&mut random, 1.0),
+                    1 => normal(&mut random) / (Gamma::new(1.5).draw(&mut random) / 1.5).sqrt(),
+                    _ => Gamma::new(1.0).draw(&mut random),
                 };
                 let drawn = 20_000;
                 let splits = (0..drawn)

@@ -1,27 +1,24 @@
-//! Steps: positions where a curve jumps, because a table leaves a cache, or doubles.
-//!
-//! The axis is cut into up to [`BINS_MAX`] bins, and in each the rounds' medians are taken, each
-//! round moved by what it is displaced as a whole. A step has to pass four tests:
-//! 1. *Sharp.* From the bin before to the bin after, the curve changes by far more than it does
-//!    around there from bin to bin: a ramp climbs as much in the neighbouring bins.
-//! 2. *Lasting.* A smooth curve (a parabola, over the position or over its logarithm) with a jump at that
-//!    bin needs the jump in both forms, [`BINS_PER_SIDE`] bins on either side taken together: a single slow bin
-//!    or a bend of n² needs none.
+//! Steps: positions where a curve jumps, because a table leaves a cache, or doubles. The axis is cut into bins, and in
+//! each the rounds' medians are taken, each round moved by what it is displaced as a whole. A step has to pass four
+//! tests:
+//! 1. *Sharp.* The curve changes over the bin by far more than it does around there: a ramp climbs as much in the
+//!    neighbouring bins.
+//! 2. *Lasting.* A parabola, over the position as over its logarithm, needs a jump there, [`BINS_PER_SIDE`] bins on
+//!    either side taken together: a single slow bin or a bend of n² needs none.
 //! 3. *Large.* By a factor of [`SEEN_FACTOR_MIN`] at least, and well beyond what the bins scatter.
-//! 4. *Repeated.* Most rounds ([`MOST`]), and two at least, jump there in the same direction, by
-//!    half as much or more: what one round shows is a disturbance.
+//! 4. *Repeated.* Most rounds ([`MOST`]), and two at least, jump there in the same direction, by half as much or more.
 //!
-//! The position is where the samples around are divided best between the curves before and behind; its
-//! interval is that of the bootstrap over rounds and samples. Where samples lie on several curves (see
-//! [`crate::shape::modes`]), the caller hands in those on the one that most lie on.
+//! The position is where the samples around are divided best between the curves before and behind; its interval is that
+//! of the bootstrap over rounds and samples. Where samples lie on several curves, the caller hands in those on the main
+//! one.
 
-use crate::gather::cloud::Cloud;
+use crate::gather::cloud::{Cloud, Round};
 use crate::shape::is_most;
 use crate::stats::NORMAL_95;
-use crate::stats::bootstrap::percentile_interval;
+use crate::stats::bootstrap::{drawn_from, percentile_interval};
 use crate::stats::moments::sample_deviation;
 use crate::stats::normal::MEDIAN_TO_DEVIATION;
-use crate::stats::quantiles::median_of;
+use crate::stats::quantiles::{median, median_of};
 use crate::stats::student;
 use crate::thresholds::{
     EVEN, MOST, POINT_SAMPLES_MIN, SAMPLES_MIN, SEEN_FACTOR_MIN, SHARE_SAMPLES_MIN, STEP_DEVIATIONS,
@@ -29,7 +26,6 @@ use crate::thresholds::{
 use crate::{Estimate, Step};
 use fastrand::Rng;
 
-/// Bins that the axis is cut into at most.
 const BINS_MAX: usize = 160;
 
 /// Fewer bins are too coarse to tell a step from a bend.
@@ -38,14 +34,11 @@ const BINS_MIN: usize = 24;
 /// Bins on either side of a step that it is judged by.
 const BINS_PER_SIDE: usize = 8;
 
-/// Replicates of a step's interval.
 const STEP_REPLICATES: usize = 200;
 
-/// The largest number of steps that is reported.
 const STEPS_MAX: usize = 8;
 
-/// The steps of the trajectory `cloud`, ascending. `offsets` is how far each of its rounds is
-/// displaced: see [`crate::gather::cloud::offsets`].
+/// The steps of the trajectory `cloud`, ascending, whose rounds have these [offsets](crate::gather::cloud::offsets).
 pub fn find(cloud: &Cloud, offsets: &[f64], random: &mut Rng) -> Vec<Step> {
     let Some(mut bins) = Bins::new(cloud, offsets) else { return Vec::new() };
     let mut steps = Vec::new();
@@ -98,7 +91,7 @@ impl Bins {
         let first = ends.clone().map(|(first, _)| first.position).min()?;
         let last = ends.map(|(_, last)| last.position).max()?;
         let width = (last - first + 1) as f64 / count as f64;
-        let medians = |(round, offset): (&crate::gather::cloud::Round, &f64)| {
+        let medians = |(round, offset): (&Round, &f64)| {
             let mut logs: Vec<Vec<f64>> = vec![Vec::new(); count];
             for sample in &round.samples {
                 let bin = ((sample.position - first) as f64 / width) as usize;
@@ -121,10 +114,10 @@ impl Bins {
 
     /// The middle of the rounds' levels; not a number where fewer than half of them have one.
     fn across_rounds(&self, bin: usize) -> f64 {
-        let all = self.rounds.iter().map(|round| round[bin]);
-        let mut finite: Vec<f64> = all.filter(|level| level.is_finite()).collect();
-        let enough = 2 * finite.len() >= self.rounds.len() && finite.len() >= 2;
-        median_of(&mut finite).filter(|_| enough).unwrap_or(f64::NAN)
+        let finite = || self.rounds.iter().map(|round| round[bin]).filter(|l| l.is_finite());
+        let count = finite().count();
+        let enough = 2 * count >= self.rounds.len() && count >= 2;
+        median(finite()).filter(|_| enough).unwrap_or(f64::NAN)
     }
 
     /// All that was taken away at `position`.
@@ -135,6 +128,12 @@ impl Bins {
     /// The position in the middle of `bin`.
     fn position(&self, bin: usize) -> f64 {
         self.first as f64 + self.width * (bin as f64 + 0.5)
+    }
+
+    /// The bins on either side of `bin` that a jump there is judged by.
+    fn around(&self, bin: usize) -> impl Iterator<Item = usize> {
+        let to = (bin + BINS_PER_SIDE).min(self.middle.len() - 1);
+        (bin.saturating_sub(BINS_PER_SIDE)..=to).filter(move |&index| index != bin)
     }
 
     /// The largest jump that passes all tests.
@@ -150,16 +149,12 @@ impl Bins {
         if sharp.abs() < MOST * SEEN_FACTOR_MIN.ln() || sharp.abs() < STEP_DEVIATIONS * scatter {
             return None;
         }
-        let from = bin.saturating_sub(BINS_PER_SIDE);
-        let to = (bin + BINS_PER_SIDE).min(self.middle.len() - 1);
-        let around: Vec<usize> = (from..=to).filter(|&index| index != bin).collect();
-        let levels: Vec<f64> = around.iter().map(|&index| self.middle[index]).collect();
+        let levels: Vec<f64> = self.around(bin).map(|index| self.middle[index]).collect();
         let jumps = [false, true].map(|logarithmic| {
-            let positions: Vec<f64> = around.iter().map(|&index| self.position(index)).collect();
-            let fit = Fit::new(&positions, self.position(bin), logarithmic)?;
+            let positions: Vec<f64> = self.around(bin).map(|index| self.position(index)).collect();
+            let fit = Fit::new(&positions, self.position(bin), logarithmic, &levels)?;
             let (size, error) = fit.jump(&levels);
-            let error = error.max(scatter * fit.inflation());
-            Some(Jump { bin, size, error, fit: fit.through(&levels) })
+            Some(Jump { bin, size, error: error.max(scatter * fit.inflation()), fit })
         });
         let [Some(plain), Some(logarithmic)] = jumps else { return None };
         let jump = if plain.size.abs() < logarithmic.size.abs() { plain } else { logarithmic };
@@ -174,10 +169,10 @@ impl Bins {
         let change = |at: usize| Some(self.middle.get(at + 1)? - self.middle[at.checked_sub(1)?]);
         let (from, to) = (bin.saturating_sub(BINS_PER_SIDE + 2), bin + BINS_PER_SIDE + 2);
         let around = (from..=to).filter(|index| index.abs_diff(bin) > 2);
-        let mut changes: Vec<f64> = around.filter_map(change).collect();
-        let usual = median_of(&mut changes)?;
-        let mut distances: Vec<f64> = changes.iter().map(|change| (change - usual).abs()).collect();
-        let scatter = median_of(&mut distances)? * MEDIAN_TO_DEVIATION;
+        let changes: Vec<f64> = around.filter_map(change).collect();
+        let usual = median(changes.iter().copied())?;
+        let distances = changes.iter().map(|change| (change - usual).abs());
+        let scatter = median(distances)? * MEDIAN_TO_DEVIATION;
         let over = change(bin)?;
         let side = |inner: Option<usize>, outer: Option<usize>| {
             let pair = inner.and_then(change).zip(outer.and_then(change));
@@ -199,40 +194,30 @@ impl Bins {
 
     /// The same jump in each round that has all of the bins around.
     fn sizes(&self, jump: &Jump) -> Vec<f64> {
-        let from = jump.bin.saturating_sub(BINS_PER_SIDE);
-        let to = (jump.bin + BINS_PER_SIDE).min(self.middle.len() - 1);
         let size = |round: &Vec<f64>| {
-            let around = (from..=to).filter(|&index| index != jump.bin);
-            let levels: Vec<f64> = around.map(|index| round[index]).collect();
+            let levels: Vec<f64> = self.around(jump.bin).map(|index| round[index]).collect();
             jump.fit.jump(&levels).0
         };
         self.rounds.iter().map(size).filter(|size| size.is_finite()).collect()
     }
 
-    /// The factor of `jump`, with an interval by how it differs between rounds and by the scatter of
-    /// the bins, whichever is wider.
+    /// The factor of `jump`, with an interval by its scatter over rounds or that of bins, whichever is wider.
     fn factor(&self, jump: &Jump) -> Estimate {
         let sizes = self.sizes(jump);
         let of_rounds = sample_deviation(&sizes).unwrap_or(0.0) / (sizes.len() as f64).sqrt();
         let between = student::quantile_95(sizes.len().saturating_sub(1)) * of_rounds;
-        let half = between.max(NORMAL_95 * jump.error);
-        let size = jump.size;
-        Estimate { value: size, low: size - half, high: size + half }.map(f64::exp)
+        Estimate::around(jump.size, between.max(NORMAL_95 * jump.error)).map(f64::exp)
     }
 
     /// Takes `jump` away, so that the next one can be looked for.
     fn level(&mut self, jump: &Jump, at: f64) {
         self.taken.push((at, jump.size));
-        let flatten = |levels: &mut Vec<f64>| {
+        for levels in self.rounds.iter_mut().chain([&mut self.middle]) {
             for level in levels.iter_mut().skip(jump.bin + 1) {
                 *level -= jump.size;
             }
             levels[jump.bin] = f64::midpoint(levels[jump.bin - 1], levels[jump.bin + 1]);
-        };
-        self.rounds.iter_mut().for_each(flatten);
-        let mut middle = std::mem::take(&mut self.middle);
-        flatten(&mut middle);
-        self.middle = middle;
+        }
     }
 }
 
@@ -245,13 +230,13 @@ struct Fit {
     /// Each position as 1, z, z² and whether it is behind the jump.
     rows: Vec<[f64; 4]>,
     inverse: [[f64; 4]; 4],
-    /// The coefficients, once it has been laid through levels.
+    /// The coefficients through the levels that it was made for.
     curve: [f64; 4],
 }
 
 impl Fit {
-    fn new(positions: &[f64], at: f64, logarithmic: bool) -> Option<Self> {
-        let along = |position: f64| if logarithmic { position.max(0.5).ln() } else { position };
+    fn new(positions: &[f64], at: f64, logarithmic: bool, levels: &[f64]) -> Option<Self> {
+        let along = |position: f64| along(position, logarithmic);
         let (middle, last) = (along(at), along(*positions.last()?));
         let scale = (last - middle).max(middle - along(*positions.first()?));
         let row = |position: &f64| {
@@ -259,38 +244,26 @@ impl Fit {
             [1.0, z, z * z, f64::from(u8::from(*position > at))]
         };
         let rows: Vec<[f64; 4]> = positions.iter().map(row).collect();
-        let mut products = [[0.0; 4]; 4];
-        for row in &rows {
-            for (i, line) in products.iter_mut().enumerate() {
-                for (j, product) in line.iter_mut().enumerate() {
-                    *product += row[i] * row[j];
-                }
-            }
-        }
-        let inverse = inverse(products)?;
-        Some(Self { logarithmic, middle, scale, rows, inverse, curve: [0.0; 4] })
+        let product = |i: usize, j: usize| rows.iter().fold(0.0, |sum, row| sum + row[i] * row[j]);
+        let inverse = inverse(std::array::from_fn(|i| std::array::from_fn(|j| product(i, j))))?;
+        let fit = Self { logarithmic, middle, scale, rows, inverse, curve: [0.0; 4] };
+        Some(Self { curve: fit.coefficients(levels), ..fit })
     }
 
     fn coefficients(&self, levels: &[f64]) -> [f64; 4] {
-        let mut sums = [0.0; 4];
-        for (row, level) in self.rows.iter().zip(levels) {
-            for (sum, x) in sums.iter_mut().zip(row) {
-                *sum += x * level;
-            }
-        }
+        let sums: [f64; 4] = std::array::from_fn(|at| {
+            self.rows.iter().zip(levels).fold(0.0, |sum, (row, level)| sum + row[at] * level)
+        });
         self.inverse.map(|line| line.iter().zip(sums).map(|(a, b)| a * b).sum())
     }
 
     /// The jump that `levels` need, and its standard error by what is left.
     fn jump(&self, levels: &[f64]) -> (f64, f64) {
         let curve = self.coefficients(levels);
-        let left: f64 = self
-            .rows
-            .iter()
-            .zip(levels)
-            .map(|(row, level)| level - row.iter().zip(curve).map(|(a, b)| a * b).sum::<f64>())
-            .map(|distance| distance * distance)
-            .sum();
+        let square = |(row, level): (&[f64; 4], &f64)| {
+            (level - row.iter().zip(curve).map(|(a, b)| a * b).sum::<f64>()).powi(2)
+        };
+        let left: f64 = self.rows.iter().zip(levels).map(square).sum();
         let freedom = (levels.len() as f64 - 4.0).max(1.0);
         (curve[3], (left / freedom).sqrt() * self.inflation())
     }
@@ -300,17 +273,15 @@ impl Fit {
         self.inverse[3][3].max(0.0).sqrt()
     }
 
-    fn through(mut self, levels: &[f64]) -> Self {
-        self.curve = self.coefficients(levels);
-        self
-    }
-
     /// The curve before the jump, at `position`.
     fn before(&self, position: f64) -> f64 {
-        let along = if self.logarithmic { position.max(0.5).ln() } else { position };
-        let z = (along - self.middle) / self.scale;
+        let z = (along(position, self.logarithmic) - self.middle) / self.scale;
         self.curve[0] + z * (self.curve[1] + z * self.curve[2])
     }
+}
+
+fn along(position: f64, logarithmic: bool) -> f64 {
+    if logarithmic { position.max(0.5).ln() } else { position }
 }
 
 /// The inverse of a matrix, by elimination; `None` where it has none.
@@ -340,42 +311,32 @@ fn inverse(mut matrix: [[f64; 4]; 4]) -> Option<[[f64; 4]; 4]> {
     Some(result)
 }
 
-/// Where samples pass from the curve before `jump` to the one behind: the position that divides them best,
-/// by the distances to both.
+/// Where samples pass from the curve before `jump` to the one behind, by the distances to both.
 fn locate(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut Rng) -> Estimate {
     let start = (bins.first as f64 + bins.width * (jump.bin as f64 - 2.0)) as u64;
     let end = (bins.first as f64 + bins.width * (jump.bin as f64 + 3.0)) as u64;
     // For each sample, how much nearer it is to the curve before the jump; less is nearer.
-    let nearer: Vec<Vec<(u64, f64)>> = cloud
-        .rounds
-        .iter()
-        .zip(offsets)
-        .map(|(round, offset)| {
-            let from = round.samples.partition_point(|sample| sample.position < start);
-            let around = round.samples[from..].iter().take_while(|sample| sample.position <= end);
-            around
-                .map(|sample| {
-                    let position = sample.position as f64;
-                    let distance =
-                        sample.log - offset - bins.taken(position) - jump.fit.before(position);
-                    (sample.position, distance.abs() - (distance - jump.size).abs())
-                })
-                .collect()
-        })
-        .filter(|round: &Vec<(u64, f64)>| !round.is_empty())
-        .collect();
+    let in_round = |(round, offset): (&Round, &f64)| -> Vec<(u64, f64)> {
+        let from = round.samples.partition_point(|sample| sample.position < start);
+        let around = round.samples[from..].iter().take_while(|sample| sample.position <= end);
+        let nearer = around.map(|sample| {
+            let position = sample.position as f64;
+            let distance = sample.log - offset - bins.taken(position) - jump.fit.before(position);
+            (sample.position, distance.abs() - (distance - jump.size).abs())
+        });
+        nearer.collect()
+    };
+    let nearer: Vec<Vec<(u64, f64)>> = cloud.rounds.iter().zip(offsets).map(in_round).collect();
+    let nearer: Vec<&Vec<(u64, f64)>> = nearer.iter().filter(|round| !round.is_empty()).collect();
     let mut sums = vec![0.0; (end - start + 1) as usize];
-    let value = divide(&nearer.iter().collect::<Vec<_>>(), start, &mut sums, || 1.0);
-    let replicates: Vec<f64> = (0..STEP_REPLICATES)
-        .map(|_| {
-            let drawn: Vec<&Vec<(u64, f64)>> =
-                nearer.iter().map(|_| &nearer[random.usize(..nearer.len())]).collect();
-            // Weights of mean and variance 1, like those of plain drawing (Rubin 1981). None is 0: where no sample of a position
-            // counted, a clean step would seem to be one position before it.
-            divide(&drawn, start, &mut sums, || -(1.0 - random.f64()).ln())
-        })
-        .collect();
-    percentile_interval(value, &replicates)
+    let value = divide(&nearer, start, &mut sums, || 1.0);
+    let replicate = |_| {
+        let drawn = drawn_from(&nearer, Some(&mut *random));
+        // Weights of mean and variance 1, like those of plain drawing (Rubin 1981). None is 0: where no sample of a position
+        // counted, a clean step would seem to be one position before it.
+        divide(&drawn, start, &mut sums, || -(1.0 - random.f64()).ln())
+    };
+    percentile_interval(value, &(0..STEP_REPLICATES).map(replicate).collect::<Vec<f64>>())
 }
 
 /// The first position behind the cut that leaves most samples on their own side.
@@ -425,9 +386,9 @@ mod tests {
     fn a_parabola_needs_no_jump_and_a_jump_is_measured() {
         let positions: Vec<f64> =
             (0..17).filter(|i| *i != 8).map(|i| 100.0 + f64::from(i)).collect();
-        let fit = Fit::new(&positions, 108.0, false).unwrap();
         let parabola = |position: &f64| 1.0 + 0.1 * position + 0.02 * position * position;
         let smooth: Vec<f64> = positions.iter().map(parabola).collect();
+        let fit = Fit::new(&positions, 108.0, false, &smooth).unwrap();
         assert!(fit.jump(&smooth).0.abs() < 1e-9);
         let jumps = |position: &f64| parabola(position) + if *position > 108.0 { 0.5 } else { 0.0 };
         let stepped: Vec<f64> = positions.iter().map(jumps).collect();

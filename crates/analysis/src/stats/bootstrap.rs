@@ -1,14 +1,12 @@
 //! Medians with intervals: a two-stage bootstrap over rounds and over the samples within them.
 //!
-//! The figure is the median of the rounds' medians: a round that was disturbed from end to end
-//! counts once, however many samples it holds. Each replicate draws rounds with replacement, and
-//! within each drawn round the median of samples drawn with replacement. That inner median is not
-//! found by drawing and sorting: the order statistics of uniform draws are beta distributed, so one
-//! or two deviates say which samples it would have been. The distribution is exactly the same.
+//! The figure is the median of the rounds' medians. Each replicate draws rounds with replacement, and within each drawn
+//! round the median of samples drawn with replacement: the order statistics of uniform draws are beta distributed, so
+//! one or two deviates say which samples it would have been. The distribution is exactly the same.
 
 use crate::Estimate;
 use crate::stats::quantiles::{median_of, quantile, sorted};
-use crate::stats::random::Beta;
+use crate::stats::random::{Gamma, beta};
 use crate::stats::sign_test::{self, Levels};
 use crate::thresholds::{CHANCE_MAX, FALSE_ALARM, SAMPLES_MIN};
 use fastrand::Rng;
@@ -26,16 +24,14 @@ pub struct Resampled {
     pub replicates: Vec<f64>,
 }
 
-/// The median over `rounds` (the samples of each, in any order) with its interval from as many
-/// `replicates` ([`REPLICATES`] are enough for two digits of it); `None` without samples. Rounds without samples don't count.
+/// The median over `rounds` (the samples of each, in any order) with its interval from as many `replicates`; `None`
+/// without samples.
 ///
-/// - Several rounds: the two-stage bootstrap's 2.5 and 97.5 percentiles, and from six rounds no less than
-///   what order statistics ask for ([`sign_test`]). With five rounds that is about the range of their medians;
-///   with fewer rounds it is too narrow, and the caller says so.
+/// - Several rounds: the two-stage bootstrap's 2.5 and 97.5 percentiles, and from six rounds no less than what order
+///   statistics ask for ([`sign_test`]). With fewer than five rounds it is too narrow, and the caller says so.
 /// - One round: the samples are resampled, so the interval knows nothing of drift between rounds.
-/// - One round of 2 to 5 samples: smallest to largest, which covers the median with probability
-///   1 − 2^(1−n), 94 % at best.
-/// - One sample: both ends are the figure itself. There is no interval to be had.
+/// - One round of 2 to 5 samples: smallest to largest, which covers the median with probability 1 − 2^(1−n).
+/// - One sample: both ends are the figure itself.
 pub fn median_over_rounds(
     rounds: &[&[f64]],
     replicates: usize,
@@ -95,9 +91,8 @@ pub fn percentile_interval(value: f64, replicates: &[f64]) -> Estimate {
     interval_in(FALSE_ALARM, value, &sorted(replicates))
 }
 
-/// The median of a run with a budget, with its interval. A run that stops when its intervals look narrow stops
-/// where they are too narrow by chance. So its intervals hold 99 % of the replicates, not 95 %: then they
-/// cover the true median in 95 % of the cases.
+/// The median of a run with a budget, with its interval. A run stops where intervals are too narrow by chance: they
+/// hold 99 % of the replicates, to cover the true median in 95 % of the cases.
 pub fn budget_interval(value: f64, replicates: &[f64]) -> Estimate {
     interval_in(CHANCE_MAX, value, &sorted(replicates))
 }
@@ -105,8 +100,7 @@ pub fn budget_interval(value: f64, replicates: &[f64]) -> Estimate {
 /// The interval outside of which this share of the replicates lies, half on either side, widened to hold the figure.
 fn interval_in(outside: f64, value: f64, ascending: &[f64]) -> Estimate {
     let end = |p| quantile(ascending, p).unwrap_or(value);
-    let (low, high) = (end(outside / 2.0), end(1.0 - outside / 2.0));
-    Estimate { value, low: low.min(value), high: high.max(value) }
+    Estimate::holding(value, end(outside / 2.0), end(1.0 - outside / 2.0))
 }
 
 /// `rows` themselves, or as many of them drawn with replacement.
@@ -119,8 +113,8 @@ pub(crate) fn drawn_from<T: Copy>(rows: &[T], random: Option<&mut Rng>) -> Vec<T
     }
 }
 
-/// The factor for the standard error of so many rounds, or blocks of them, that were drawn with replacement: drawing from a
-/// few makes them look more alike than those they stand for.
+/// The factor for the standard error of so many rounds, or blocks of them, that were drawn with replacement: drawing
+/// from a few makes them look more alike than those they stand for.
 pub(crate) fn few_rounds_factor(rounds: usize) -> f64 {
     let rounds = rounds as f64;
     (rounds / (rounds - 1.0).max(0.5)).sqrt()
@@ -130,7 +124,7 @@ pub(crate) fn few_rounds_factor(rounds: usize) -> f64 {
 struct Resampling<'a> {
     ascending: &'a [f64],
     /// Where the middle one of the draws lies, the lower one of two, as a share of the samples.
-    middle: Beta,
+    middle: [Gamma; 2],
     /// What makes a uniform deviate the least of the draws above it.
     above: f64,
 }
@@ -139,7 +133,7 @@ impl<'a> Resampling<'a> {
     fn new(ascending: &'a [f64]) -> Self {
         let (count, size) = (ascending.len(), ascending.len() as f64);
         let rank = count.div_ceil(2) as f64;
-        let middle = Beta::new(rank, size + 1.0 - rank);
+        let middle = [rank, size + 1.0 - rank].map(Gamma::new);
         Self { ascending, middle, above: 1.0 / (size - rank) }
     }
 
@@ -151,7 +145,7 @@ impl<'a> Resampling<'a> {
         }
         let size = count as f64;
         let at = |uniform: f64| self.ascending[((uniform * size) as usize).min(count - 1)];
-        let middle = self.middle.draw(random);
+        let middle = beta(self.middle, random);
         if count % 2 == 1 {
             return at(middle);
         }

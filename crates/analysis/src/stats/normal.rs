@@ -5,8 +5,7 @@ use std::f64::consts::TAU;
 /// From a median distance to a standard deviation.
 pub const MEDIAN_TO_DEVIATION: f64 = 1.482_602_2;
 
-/// The share of a standard normal distribution above `z` (Abramowitz and Stegun 26.2.17, within
-/// 7.5e-8).
+/// The share of a standard normal distribution above `z` (Abramowitz and Stegun 26.2.17, within 7.5e-8).
 pub fn upper_tail(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
     // Further out there is nothing left that a figure could hold.

@@ -2,25 +2,7 @@
 
 /// Sorts figures ascending; not-a-number goes last, so that it can't hide in the middle.
 pub fn sort(figures: &mut [f64]) {
-    if figures.len() < WORTH_KEYS {
-        figures.sort_unstable_by(f64::total_cmp);
-        return;
-    }
-    let mut keys: Vec<i64> =
-        figures.iter().map(|figure| turned(figure.to_bits().cast_signed())).collect();
-    keys.sort_unstable();
-    for (figure, key) in figures.iter_mut().zip(keys) {
-        *figure = f64::from_bits(turned(key).cast_unsigned());
-    }
-}
-
-/// As many figures are sorted sooner as whole numbers in the same order.
-const WORTH_KEYS: usize = 32;
-
-/// From a figure's bits to a number in the order of [`f64::total_cmp`], and back.
-fn turned(bits: i64) -> i64 {
-    // Of negative ones, all bits but the sign.
-    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+    figures.sort_unstable_by(f64::total_cmp);
 }
 
 /// The figures in ascending order.
@@ -55,6 +37,11 @@ pub fn median_of(figures: &mut [f64]) -> Option<f64> {
     }
     let lower = less.iter().copied().max_by(f64::total_cmp)?;
     Some(lower + (*upper - lower) * 0.5)
+}
+
+/// The median of these figures; `None` when there are none.
+pub fn median(figures: impl IntoIterator<Item = f64>) -> Option<f64> {
+    median_of(&mut figures.into_iter().collect::<Vec<f64>>())
 }
 
 /// The samples of several rounds together, each round with the same weight: a round of slow operations
@@ -93,20 +80,9 @@ impl Pooled {
         }
     }
 
-    /// Samples in all rounds.
-    pub fn len(&self) -> usize {
-        self.ascending.len()
-    }
-
-    /// Whether no round has a sample.
-    pub fn is_empty(&self) -> bool {
-        self.ascending.is_empty()
-    }
-
-    /// The quantile `p` (0 to 1), interpolated between neighbours; as [`quantile`] where all rounds
-    /// have as many samples. `None` without samples.
+    /// The quantile `p`, as [`quantile`] where all rounds have as many samples. `None` without samples.
     pub fn at(&self, p: f64) -> Option<f64> {
-        let last = self.len().checked_sub(1)?;
+        let last = self.ascending.len().checked_sub(1)?;
         let p = p.clamp(0.0, 1.0);
         let above = self.ranks.partition_point(|&rank| rank < p).min(last);
         let below = above.saturating_sub(1);

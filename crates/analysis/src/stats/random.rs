@@ -23,26 +23,22 @@ pub fn normal(random: &mut Rng) -> f64 {
     }
 }
 
-/// A gamma deviate of scale 1. `shape` is at least 1.
-pub fn gamma(random: &mut Rng, shape: f64) -> f64 {
-    Gamma::new(shape).draw(random)
-}
-
 /// Gamma deviates of scale 1 and one shape (Marsaglia and Tsang 2000).
 #[derive(Clone, Copy, Debug)]
-struct Gamma {
+pub struct Gamma {
     d: f64,
     c: f64,
 }
 
 impl Gamma {
     /// `shape` is at least 1.
-    fn new(shape: f64) -> Self {
+    pub fn new(shape: f64) -> Self {
         let d = shape.max(1.0) - 1.0 / 3.0;
         Self { d, c: 1.0 / (9.0 * d).sqrt() }
     }
 
-    fn draw(self, random: &mut Rng) -> f64 {
+    /// One deviate.
+    pub fn draw(self, random: &mut Rng) -> f64 {
         let Self { d, c } = self;
         loop {
             let x = normal(random);
@@ -61,24 +57,10 @@ impl Gamma {
     }
 }
 
-/// Beta deviates of one pair of parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct Beta {
-    first: Gamma,
-    second: Gamma,
-}
-
-impl Beta {
-    /// Both parameters are at least 1.
-    pub fn new(a: f64, b: f64) -> Self {
-        Self { first: Gamma::new(a), second: Gamma::new(b) }
-    }
-
-    /// One deviate.
-    pub fn draw(self, random: &mut Rng) -> f64 {
-        let x = self.first.draw(random);
-        x / (x + self.second.draw(random))
-    }
+/// A beta deviate, of which these have the parameters.
+pub fn beta([first, second]: [Gamma; 2], random: &mut Rng) -> f64 {
+    let x = first.draw(random);
+    x / (x + second.draw(random))
 }
 
 #[cfg(test)]
@@ -100,11 +82,11 @@ mod tests {
         };
         let cases: [(&str, (f64, f64), f64, f64); 4] = [
             ("normal", draw(&normal), 0.0, 1.0),
-            ("gamma 3", draw(&|r| gamma(r, 3.0)), 3.0, 3.0),
-            ("beta 1, 4", draw(&|r| Beta::new(1.0, 4.0).draw(r)), 0.2, 4.0 / 150.0),
+            ("gamma 3", draw(&|r| Gamma::new(3.0).draw(r)), 3.0, 3.0),
+            ("beta 1, 4", draw(&|r| beta([1.0, 4.0].map(Gamma::new), r)), 0.2, 4.0 / 150.0),
             (
                 "beta 26, 25",
-                draw(&|r| Beta::new(26.0, 25.0).draw(r)),
+                draw(&|r| beta([26.0, 25.0].map(Gamma::new), r)),
                 26.0 / 51.0,
                 650.0 / (2601.0 * 52.0),
             ),

@@ -34,7 +34,7 @@ pub fn least_squares(x: &[f64], y: &[f64]) -> Option<Estimate> {
     let squares: f64 =
         x.iter().zip(y).map(|(x, y)| (y - y_mean - value * (x - x_mean)).powi(2)).sum();
     let half = student::quantile_95(freedom) * (squares / freedom as f64 / spread).sqrt();
-    Some(Estimate { value, low: value - half, high: value + half })
+    Some(Estimate::around(value, half))
 }
 
 #[cfg(test)]

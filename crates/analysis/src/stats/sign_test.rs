@@ -1,12 +1,10 @@
 //! The interval of a median that order statistics alone give, carried over to a bootstrap's replicates.
 //!
-//! Where all noise is between rounds, replicates of the median fall on the few figures that the rounds have,
-//! and a percentile of them jumps from one figure to the next: the plain 2.5 and 97.5 percentiles then hold
-//! the true median in 87.5 % of all cases at 7 rounds and in 89 % at 10. The sign test's intervals, from
-//! the k-th figure to the k-th from above, are exact, but jump as far. Hettmansperger and Sheather
-//! (1986) blend the two whose confidence lies around the wanted one; what comes out holds very nearly as
-//! often as it says, whatever the distribution. [`levels`] says which percentiles of the replicates stand
-//! for these figures, so that noise within rounds still counts.
+//! Where all noise is between rounds, replicates of the median fall on the few figures that the rounds have: their
+//! plain 2.5 and
+//! 97.5 percentiles hold the true median in 87.5 % of all cases at 7 rounds. Hettmansperger and Sheather (1986) blend
+//! the two of the sign test's intervals whose confidence lies around the wanted one. [`levels`] says which percentiles
+//! of the replicates stand for their ends, so that noise within rounds still counts.
 
 use crate::thresholds::FALSE_ALARM;
 

@@ -3,10 +3,8 @@
 use crate::thresholds::FALSE_ALARM;
 use std::f64::consts::FRAC_2_PI;
 
-/// The two-sided p-value of `t` at `freedom` degrees.
-///
-/// The finite series for whole degrees (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4). What is less likely
-/// than about one in 10¹⁴ comes out as zero, or not much above it.
+/// The two-sided p-value of `t` at `freedom` degrees: the finite series (Abramowitz and Stegun 1964, 26.7.3 and
+/// 26.7.4). One below about 10⁻¹⁴ comes out as zero, or not much above it.
 pub fn p_value(t: f64, freedom: usize) -> f64 {
     if !t.is_finite() {
         return if t.is_nan() { 1.0 } else { 0.0 };
@@ -41,16 +39,11 @@ pub fn two_sided_quantile(p: f64, freedom: usize) -> f64 {
         if middle <= low || middle >= high {
             return high;
         }
-        if p_value(middle, freedom) > p {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        *(if p_value(middle, freedom) > p { &mut low } else { &mut high }) = middle;
     }
 }
 
-/// Half the width of a 95 % CI in standard errors: the 97.5 % quantile. At least one degree of freedom
-/// counts.
+/// Half the width of a 95 % CI in standard errors. At least one degree of freedom counts.
 pub fn quantile_95(freedom: usize) -> f64 {
     two_sided_quantile(FALSE_ALARM, freedom)
 }

@@ -1,9 +1,9 @@
 //! A quantile of all operations of several intervals of time, with its CI.
 //!
-//! The median of the intervals' quantiles leaves a rare pause out; the quantile of all operations does not. Its error is that
-//! of the moving-block bootstrap, on a circle: blocks of consecutive intervals are drawn with replacement, since a disturbance may last
-//! longer than an interval. What happened once in a load may happen in the next, or not: the CI then reaches from the
-//! figure without it to that with it.
+//! The median of the intervals' quantiles leaves a rare pause out; the quantile of all operations does not. Its error
+//! is that of the moving-block bootstrap, on a circle: blocks of consecutive intervals are drawn with replacement,
+//! since a disturbance may last longer than an interval. What happened once in a load may happen in the next, or not:
+//! the CI then reaches from the figure without it to that with it.
 
 use crate::Estimate;
 use crate::stats::bootstrap::few_rounds_factor;
@@ -25,17 +25,14 @@ pub(crate) struct Intervals {
 /// A quantile of all operations, and what its error is known by.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WholeQuantile {
-    /// The quantile.
     pub(crate) value: f64,
-    /// The bootstrap's replicates of it.
     pub(crate) replicates: Vec<f64>,
     /// Blocks that a replicate is drawn from.
     pub(crate) blocks: usize,
 }
 
 impl Intervals {
-    /// Those with these distributions, of which the quantile of this `share` is asked; none with fewer than
-    /// [`SAMPLES_MIN`].
+    /// Those with these distributions, for the quantile of this `share`; none with fewer than [`SAMPLES_MIN`].
     pub(crate) fn new(histograms: &[Histogram<u64>], share: f64) -> Option<Intervals> {
         if histograms.len() < SAMPLES_MIN {
             return None;
@@ -104,8 +101,8 @@ mod tests {
         (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
     }
 
-    /// A load of log-normal times around 100 µs, whose intervals differ and follow each other: `scatter` is the deviation of
-    /// their logarithms, of which half carries over to the next one.
+    /// A load of log-normal times around 100 µs, whose intervals differ and follow each other: `scatter` is the
+    /// deviation of their logarithms, of which half carries over to the next one.
     fn load(
         intervals: usize,
         operations: usize,

@@ -3,11 +3,10 @@
 use crate::gather::Gathered;
 use crate::stats::moments;
 use crate::{Average, AverageColumn, AverageRow, Averages};
-use model::{Cell, Fact, Parameters, Run, SubjectInfo, WorkloadInfo};
+use model::{Cell, Fact, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
 use std::collections::BTreeMap;
 
-/// The arithmetic mean of `samples` and their sample standard deviation (n − 1), which one sample has not;
-/// `None` without samples.
+/// The mean of `samples` and their deviation (n − 1), which one sample has not; `None` without samples.
 pub fn average(samples: &[f64]) -> Option<Average> {
     if samples.is_empty() {
         return None;
@@ -21,7 +20,7 @@ pub(crate) fn averages(run: &Run) -> Vec<Averages> {
     let mut all = Vec::new();
     for workload in run.plan.workloads.iter().filter(|workload| workload.averages) {
         let gathered = Gathered::new(run, &workload.name);
-        for parameters in gathered.in_order() {
+        for &parameters in &gathered.parameters {
             for point in gathered.points(parameters) {
                 let context = Context { run, workload, gathered: &gathered, parameters, point };
                 all.push(context.averages());
@@ -31,7 +30,6 @@ pub(crate) fn averages(run: &Run) -> Vec<Averages> {
     all
 }
 
-/// What averages at one point are made from.
 struct Context<'a> {
     run: &'a Run,
     workload: &'a WorkloadInfo,
@@ -43,14 +41,16 @@ struct Context<'a> {
 impl<'a> Context<'a> {
     fn averages(&self) -> Averages {
         let subjects = self.workload.subjects.iter().filter(|subject| !subject.control);
+        // A subject without cells was not asked for, unless it is unavailable.
+        let has_cells = |column: &AverageColumn| {
+            column.runs + column.failed > 0 || column.unavailable.is_some()
+        };
         let columns: Vec<AverageColumn> =
-            subjects.map(|subject| self.column(subject)).filter(Self::has_cells).collect();
-        let row = |metric: &model::MetricInfo| AverageRow {
-            metric: metric.clone(),
-            figures: columns
-                .iter()
-                .map(|column| average(&self.samples(&column.subject, &metric.name)))
-                .collect(),
+            subjects.map(|subject| self.column(subject)).filter(has_cells).collect();
+        let row = |metric: &MetricInfo| {
+            let samples = columns.iter().map(|column| self.samples(&column.subject, &metric.name));
+            let figures = samples.map(|samples| average(&samples)).collect();
+            AverageRow { metric: metric.clone(), figures }
         };
         Averages {
             workload: self.workload.name.clone(),
@@ -61,11 +61,6 @@ impl<'a> Context<'a> {
             rows: self.workload.metrics.iter().map(row).collect(),
             columns,
         }
-    }
-
-    /// A subject without cells was not asked for, unless it is unavailable.
-    fn has_cells(column: &AverageColumn) -> bool {
-        column.runs + column.failed > 0 || column.unavailable.is_some()
     }
 
     /// The measured cells of `subject`, round by round.
@@ -96,12 +91,8 @@ impl<'a> Context<'a> {
 
     fn samples(&self, subject: &str, metric: &str) -> Vec<f64> {
         let metrics = self.cells(subject).into_iter().flat_map(|cell| &cell.metrics);
-        let named = metrics.filter(|candidate| candidate.name == metric);
-        named
-            .flat_map(|metric| &metric.samples)
-            .copied()
-            .filter(|sample| sample.is_finite())
-            .collect()
+        let samples = metrics.filter(|own| own.name == metric).flat_map(|own| &own.samples);
+        samples.copied().filter(|sample| sample.is_finite()).collect()
     }
 }
 

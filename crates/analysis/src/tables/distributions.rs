@@ -16,24 +16,16 @@ pub(crate) struct Merged {
     rounds: u32,
 }
 
-/// All that is in `kept`, one histogram for each round; `None` where nothing is. What can't be read is left
-/// out: [`unreadable`] counts it.
+/// The histograms of rounds, as one; `None` where none can be read: see [`unreadable`].
 pub(crate) fn merged<'a>(kept: impl Iterator<Item = &'a str>) -> Option<Merged> {
-    let mut merged: Option<Merged> = None;
-    for text in kept.filter(|text| !text.is_empty()) {
-        let Some(round) = read(text).filter(|round| !round.is_empty()) else { continue };
-        match &mut merged {
-            None => merged = Some(Merged { all: round, rounds: 1 }),
-            Some(merged) => {
-                // Those of other bounds grow into each other.
-                merged.all.auto(true);
-                if merged.all.add(&round).is_ok() {
-                    merged.rounds += 1;
-                }
-            }
-        }
+    let mut read = kept.filter_map(read).filter(|round| !round.is_empty());
+    let mut merged = Merged { all: read.next()?, rounds: 1 };
+    for round in read {
+        // Those of other bounds grow into each other.
+        merged.all.auto(true);
+        merged.rounds += u32::from(merged.all.add(&round).is_ok());
     }
-    merged
+    Some(merged)
 }
 
 /// Whether there is a histogram that can't be read.

@@ -2,7 +2,7 @@
 
 use crate::gather::positions::warm;
 use crate::growth;
-use crate::growth::levels::{Cells, ERROR_MIN, MeasuredPoint, alone, levels};
+use crate::growth::levels::{ERROR_MIN, MeasuredPoint, alone, levels};
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
 use crate::stats::{FACTOR_LOG_MAX, NORMAL_95, student};
@@ -26,34 +26,21 @@ impl Figure {
         let value = self.summary.median.value;
         let freedom = count.saturating_sub(1).max(1) as usize;
         let half = student::quantile_95(freedom) * deviation / (count as f64).sqrt();
-        self.summary.median = Estimate { value, low: value - half, high: value + half };
+        self.summary.median = Estimate::around(value, half);
         self.summary.samples = count;
         self.mean_error = Some((half / NORMAL_95 / value).max(ERROR_MIN)).filter(|e| e.is_finite());
     }
 
-    /// Where it stands on the axis.
-    pub(crate) fn point(&self) -> u64 {
-        self.summary.point
-    }
-
-    /// The logarithms of its rounds' medians; where rounds have no numbers of their own, of the median of all.
-    fn log_cells(&self) -> Cells {
-        if self.by_round.is_empty() {
-            return alone(self.summary.median.value.ln());
-        }
-        self.by_round.iter().map(|(round, median)| (*round, median.ln())).collect()
-    }
-
-    /// In the form that verdicts take.
+    /// In the form that verdicts take. Where rounds have no numbers of their own, the median of all stands for them.
     pub(crate) fn measured(&self) -> MeasuredPoint {
-        let (median, mean_error) = (self.summary.median.value, self.mean_error);
-        let round_error = round_error(&self.summary);
+        let median = self.summary.median.value;
+        let log_cells = self.by_round.iter().map(|(round, median)| (*round, median.ln()));
         MeasuredPoint {
-            point: self.point(),
+            point: self.summary.point,
             median,
-            cells: self.log_cells(),
-            mean_error,
-            round_error,
+            cells: if self.by_round.is_empty() { alone(median.ln()) } else { log_cells.collect() },
+            mean_error: self.mean_error,
+            round_error: round_error(&self.summary),
         }
     }
 }
@@ -70,14 +57,13 @@ fn round_error(PointSummary { median, samples, rounds, .. }: &PointSummary) -> O
     Some(if own.is_finite() { own.max(ERROR_MIN) } else { FACTOR_LOG_MAX })
 }
 
-/// Those that a verdict rests on: all, but for the first calls of a trajectory, which are cold, and for
-/// places with next to no samples.
-pub(crate) fn counting(figures: &[Figure], trajectory: bool) -> Vec<&Figure> {
+/// Those that a verdict rests on: of a trajectory neither its cold first calls nor places with few samples.
+pub(crate) fn counting(figures: &[Figure], trajectory: bool) -> Vec<MeasuredPoint> {
     let warm = warm(figures.last().map_or(0, |figure| figure.summary.point));
     let counts = |figure: &&Figure| {
         !trajectory || (figure.summary.point >= warm && figure.summary.samples >= POINT_SAMPLES_MIN)
     };
-    figures.iter().filter(counts).collect()
+    figures.iter().filter(counts).map(Figure::measured).collect()
 }
 
 /// The figure of `rounds` at `point`, with the bootstrap's replicates of its median; `None` without samples.
@@ -92,7 +78,7 @@ pub(crate) fn figure(
     let summary = PointSummary {
         point,
         rounds: rounds.len() as u32,
-        samples: all.len() as u64,
+        samples: rounds.iter().map(|round| round.len() as u64).sum(),
         median: estimate,
         min: at(0.0)?,
         p10: at(0.1)?,
@@ -108,11 +94,7 @@ pub(crate) fn figure(
     Some((Figure { summary, by_round, mean_error: None }, replicates))
 }
 
-/// How the series with these figures grows; `None` with fewer than two points.
-pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
-    if figures.len() < 2 {
-        return None;
-    }
-    let points: Vec<MeasuredPoint> = figures.iter().map(|figure| figure.measured()).collect();
-    Some(growth::growth(&levels(&points, true), 0.0))
+/// How the series of these points grows; `None` with fewer than two.
+pub(crate) fn growth(points: &[MeasuredPoint]) -> Option<Growth> {
+    (points.len() > 1).then(|| growth::growth(&levels(points, true), 0.0))
 }

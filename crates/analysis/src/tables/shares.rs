@@ -1,7 +1,9 @@
-//! The ratio that a workload's figures are read by: one parameter as a share of another.
+//! The ratio that a workload's figures are read by, one parameter as a share of another, and maps: which subject is best
+//! where, over a whole and a share of it at once.
 
-use crate::{Estimate, Shares, Table};
+use crate::{Estimate, Lead, Map, Shares, Table};
 use model::{Parameters, Ratio, Value, WorkloadInfo};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a value on the axis of one table becomes a ratio.
 pub(crate) struct Portion<'a> {
@@ -48,11 +50,10 @@ impl<'a> Portion<'a> {
 
     /// A position on the axis as a ratio. Where the axis is the whole, the low end is the high one.
     pub(crate) fn at_position(&self, position: Estimate) -> Estimate {
-        let (left, right) = (self.at(position.low), self.at(position.high));
-        Estimate { value: self.at(position.value), low: left.min(right), high: left.max(right) }
+        let Estimate { value, low, high } = position.map(|axis| self.at(axis));
+        Estimate { value, low: low.min(high), high: low.max(high) }
     }
 
-    /// The ratio at a point of the axis.
     pub(crate) fn at(&self, axis: f64) -> f64 {
         match self.rule {
             Rule::Whole(whole) => axis / whole,
@@ -63,9 +64,8 @@ impl<'a> Portion<'a> {
 }
 
 impl Shares {
-    /// The index of the point at which there is one of the part for each of the whole, where the part
-    /// along `axis` is written as a multiple: up to there each one more uses more of the whole, beyond
-    /// it they share it.
+    /// The index of the point at which there is one of the part for each of the whole, where the part along `axis` is
+    /// written as a multiple: up to there each one more uses more of the whole, beyond it they share it.
     pub fn one_each(&self, axis: &str) -> Option<usize> {
         let is_multiple = self.multiple && self.part == axis;
         self.values.iter().position(|share| (share - 1.0).abs() < 1e-9).filter(|_| is_multiple)
@@ -83,8 +83,117 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Its parameters but for the two that its ratio is of, if it has one.
+    pub(crate) fn further_parameters(&self) -> Option<Parameters> {
+        let shares = self.shares.as_ref()?;
+        let mut parameters = self.parameters.clone();
+        parameters.retain(|name, _| *name != shares.part && *name != shares.whole);
+        Some(parameters)
+    }
+}
+
 fn above_zero(value: &Value) -> Option<f64> {
     value.size().filter(|size| *size > 0.0)
+}
+
+/// Ratios that differ by less are the same, rounded to whole parts: 33 of 1,000 and 333 of 10,000.
+const ROUNDING: f64 = 1.03;
+
+/// A map for each set of parameters under which a headline metric has figures at two totals and two ratios.
+pub(crate) fn maps(workloads: &[WorkloadInfo], tables: &[Table]) -> Vec<Map> {
+    let mut maps = Vec::new();
+    for workload in workloads {
+        let mut groups: BTreeMap<Parameters, Vec<&Table>> = BTreeMap::new();
+        let headline = |table: &&Table| table.headline && table.workload == workload.name;
+        for table in tables.iter().filter(headline) {
+            if let Some(parameters) = table.further_parameters() {
+                groups.entry(parameters).or_default().push(table);
+            }
+        }
+        maps.extend(groups.into_iter().filter_map(|(parameters, tables)| map(parameters, &tables)));
+    }
+    maps
+}
+
+impl Map {
+    /// Whether some total was compared at more than one share: else it is a line of a table.
+    pub fn is_wide(&self) -> bool {
+        self.leads.iter().any(|row| row.iter().flatten().count() > 1)
+    }
+}
+
+fn map(parameters: Parameters, tables: &[&Table]) -> Option<Map> {
+    let first = tables.first()?;
+    let Shares { whole, word, .. } = first.shares.as_ref()?;
+    let fields: Vec<(u64, f64, &Lead)> = tables.iter().flat_map(|table| fields(table)).collect();
+    let totals: BTreeSet<u64> = fields.iter().map(|(total, ..)| *total).collect();
+    let totals: Vec<u64> = totals.into_iter().collect();
+    let columns = columns(fields.iter().map(|(_, share, _)| *share).collect());
+    if totals.len() < 2 || columns.len() < 2 {
+        return None;
+    }
+    let mut leads: Vec<Vec<Option<Lead>>> = vec![vec![None; columns.len()]; totals.len()];
+    for (total, share, lead) in fields {
+        let row = totals.binary_search(&total).ok()?;
+        let column = columns.iter().position(|column| column.contains(&share))?;
+        leads[row][column].get_or_insert_with(|| lead.clone());
+    }
+    Some(Map {
+        workload: first.workload.clone(),
+        metric: first.metric.clone(),
+        parameters,
+        whole: whole.clone(),
+        word: word.clone(),
+        totals,
+        shares: columns.iter().map(|column| column[column.len() / 2]).collect(),
+        subjects: subjects(tables, &leads),
+        leads,
+    })
+}
+
+/// The totals, shares and leads of `table`, at its own points.
+fn fields(table: &Table) -> impl Iterator<Item = (u64, f64, &Lead)> {
+    let shares = table.shares.iter().flat_map(|shares| &shares.values);
+    let columns = table.points.iter().zip(shares).zip(&table.leads);
+    columns.filter_map(|((&point, &share), leads)| {
+        // Of several operations none leads the others.
+        let [lead] = leads.as_slice() else { return None };
+        Some((table.whole_at(point)?, share, lead))
+    })
+}
+
+/// The ratios in ascending order, those together that differ by rounding only.
+fn columns(mut shares: Vec<f64>) -> Vec<Vec<f64>> {
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for share in shares {
+        match columns.last_mut() {
+            Some(column) if share < column[0] * ROUNDING => column.push(share),
+            _ => columns.push(vec![share]),
+        }
+    }
+    columns
+}
+
+/// Name and label of the subjects that stand in `leads`, in the order of the tables.
+fn subjects(tables: &[&Table], leads: &[Vec<Option<Lead>>]) -> Vec<(String, String)> {
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    for lead in leads.iter().flatten().flatten() {
+        named.insert(&lead.best);
+        if !lead.clear {
+            named.insert(&lead.second);
+        }
+        named.extend(lead.tied.iter().map(String::as_str));
+    }
+    let mut subjects = Vec::new();
+    for row in tables.iter().flat_map(|table| &table.rows) {
+        if named.remove(row.subject.as_str()) {
+            subjects.push((row.subject.clone(), row.label.clone()));
+        }
+    }
+    subjects
 }
 
 #[cfg(test)]
@@ -163,5 +272,12 @@ mod tests {
         let workload = workload("pipes");
         let share = Portion::new(&workload, &parameters).unwrap().at_position(at);
         assert_eq!(share, Estimate { value: 1.0 / 13.0, low: 1.0 / 17.0, high: 1.0 / 9.0 });
+    }
+
+    #[test]
+    fn ratios_that_differ_by_rounding_share_a_column() {
+        let merged = columns(vec![0.5, 0.033, 0.1, 0.0333, 0.1, 0.034]);
+        assert_eq!(merged, [vec![0.033, 0.0333], vec![0.034], vec![0.1], vec![0.5]]);
+        assert!(columns(Vec::new()).is_empty());
     }
 }

@@ -43,7 +43,7 @@ impl Queue {
             if left_s < 0.0 {
                 break;
             }
-            search.add(self.trial(
+            search.trials.push(self.trial(
                 next.rate_per_s,
                 length_s,
                 goal.limit_s.expect("a limit"),
@@ -97,10 +97,10 @@ fn cliff(rate_per_s: f64, length_s: f64, limit_per_s: f64) -> Trial {
 fn a_cliff_has_a_rate_and_a_server_without_any_has_none() {
     let searched = |limit_per_s: f64, loads: usize| {
         let mut search = Search::new(vec![Goal { allowed: 0.01, limit_s: None }], 100.0);
-        while search.trials().len() < loads
+        while search.trials.len() < loads
             && let Some(next) = search.next_load()
         {
-            search.add(cliff(next.rate_per_s, next.length_s, limit_per_s));
+            search.trials.push(cliff(next.rate_per_s, next.length_s, limit_per_s));
         }
         search.capacity()
     };
@@ -121,10 +121,10 @@ fn a_load_without_a_request_holds_nothing() {
         let is_empty = next.rate_per_s < 10.0 && loads % 2 == 0;
         let due = if is_empty { 0 } else { next.rate_per_s.ceil() as u64 };
         let NextLoad { rate_per_s, length_s } = next;
-        search.add(Trial { rate_per_s, length_s, due, missed: vec![due] });
+        search.trials.push(Trial { rate_per_s, length_s, due, missed: vec![due] });
     }
     assert_eq!(search.capacity(), Capacity::Nothing { goal: 0 });
-    assert!(search.trials().iter().any(|trial| trial.due == 0));
+    assert!(search.trials.iter().any(|trial| trial.due == 0));
 }
 
 /// The one or two requests of a second were answered in time, and of longer loads none.
@@ -133,13 +133,13 @@ fn a_few_requests_in_time_are_no_rate_that_is_borne() {
     for first in [6.0, 5.0, 4.1, 100.0, 1_234.5] {
         let goal = Goal { allowed: 0.5, limit_s: Some(1e-6) };
         let mut search = Search::new(vec![goal], first);
-        while search.trials().len() < 60
+        while search.trials.len() < 60
             && let Some(NextLoad { rate_per_s, length_s }) = search.next_load()
         {
             let due = (rate_per_s * length_s).ceil() as u64;
             let is_lucky = length_s < 1.5 && rate_per_s < 3.0;
             let missed = vec![if is_lucky { 0 } else { due }];
-            search.add(Trial { rate_per_s, length_s, due, missed });
+            search.trials.push(Trial { rate_per_s, length_s, due, missed });
         }
         assert_eq!(search.capacity(), Capacity::Nothing { goal: 0 }, "{first}");
     }
@@ -155,7 +155,7 @@ fn the_goal_that_no_load_holds_is_named() {
         let NextLoad { rate_per_s, length_s } = next;
         let due = rate_per_s.ceil() as u64;
         let failed = if rate_per_s > 500.0 { due } else { 0 };
-        search.add(Trial { rate_per_s, length_s, due, missed: vec![due, failed] });
+        search.trials.push(Trial { rate_per_s, length_s, due, missed: vec![due, failed] });
     }
     assert_eq!(search.capacity(), Capacity::Nothing { goal: 0 });
 }
@@ -179,7 +179,7 @@ fn no_rate_is_above_all_loads_that_missed() {
             let failed = if is_too_much { due } else { 0 };
             let missed = if goals.len() > 1 { vec![failed, missed] } else { vec![missed] };
             let NextLoad { rate_per_s, length_s } = next;
-            search.add(Trial { rate_per_s, length_s, due, missed });
+            search.trials.push(Trial { rate_per_s, length_s, due, missed });
         }
         let Capacity::Rate { rate_per_s, .. } = search.capacity() else { panic!("no rate") };
         assert!(rate_per_s.value <= lowest_per_s, "{rate_per_s:?} {lowest_per_s}");

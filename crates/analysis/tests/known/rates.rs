@@ -86,7 +86,7 @@ fn simulate(name: &str, curve: Curve, points: &[u64], design: (Noise, usize)) ->
         let rate = drawn(curve, points, design, &mut random);
         *match rate.trend {
             RateTrend::Holds => &mut tally.holds,
-            RateTrend::Rises => &mut tally.rises,
+            RateTrend::Rises | RateTrend::Scales => &mut tally.rises,
             RateTrend::Peaks => &mut tally.peaks,
             RateTrend::Falls => &mut tally.falls,
             RateTrend::Collapses => &mut tally.collapses,

@@ -1,10 +1,10 @@
 //! Rates of known speedup: those that scale are named so, those that gain nothing too, and what threads share is blamed only
 //! where it costs something.
 
-use analysis::SpeedupVerdict::{Collapses, Falls, Holds, Rises, Scales, Undecided};
+use analysis::RateTrend::{Collapses, Falls, Holds, Rises, Scales, Undecided};
 use analysis::rates::speedup::falls_behind;
 use analysis::stats::random::{generator, normal};
-use analysis::{Row, Speedup, SpeedupVerdict, Table, TrendReason, analyse};
+use analysis::{RateTrend, Row, Speedup, Table, TrendReason, analyse};
 use fixtures::{cell, host, run, workload};
 use model::{CPUS_ONLINE, CpuUse, Host, Run};
 
@@ -71,7 +71,7 @@ fn speedup(tables: &[Table], by: &str) -> Speedup {
 }
 
 /// How often each verdict is given.
-fn verdicts(gain: f64, noise: f64) -> Vec<SpeedupVerdict> {
+fn verdicts(gain: f64, noise: f64) -> Vec<RateTrend> {
     let all = (0..RUNS).map(|seed| speedup(&tables([gain, gain], noise, seed), "threads").verdict);
     all.collect()
 }
@@ -134,7 +134,7 @@ fn verdicts_are_those_of_the_truth_or_open() {
             let right = all.iter().filter(|verdict| **verdict == truth).count();
             let wrong = all.iter().filter(|v| **v != truth && **v != Undecided).count();
             // What rises is also said of what scales where that is not sure.
-            let is_weaker = |v: &&SpeedupVerdict| truth == Scales && **v == Rises;
+            let is_weaker = |v: &&RateTrend| truth == Scales && **v == Rises;
             let weaker = all.iter().filter(is_weaker).count();
             assert!(right >= right_min, "{truth:?} of ×{gain}, {noise}: {right} of {RUNS}");
             assert!(wrong - weaker <= 2, "{truth:?} of ×{gain}, {noise}: {wrong} wrong of {RUNS}");

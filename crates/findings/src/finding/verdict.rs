@@ -1,7 +1,7 @@
 //! A finding in a word or two: what stands in a table's last column and in a tag next to a sentence.
 
-use crate::format::{self, class, count, divided, factor, ratio, trend};
-use analysis::{Class, Growth, Rate, RateTrend, Row, Speedup, SpeedupVerdict};
+use crate::format::{class, count, divided, factor, ratio, trend};
+use analysis::{Class, Growth, Rate, RateTrend, Row, Speedup};
 
 /// An order of growth or a trend, with its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl From<Class> for Tone {
 impl From<RateTrend> for Tone {
     fn from(trend: RateTrend) -> Self {
         match trend {
-            RateTrend::Holds | RateTrend::Rises => Self::Low,
+            RateTrend::Holds | RateTrend::Rises | RateTrend::Scales => Self::Low,
             RateTrend::Peaks | RateTrend::Falls => Self::Middle,
             RateTrend::Collapses => Self::High,
             RateTrend::Undecided => Self::Open,
@@ -84,36 +84,31 @@ impl From<&Rate> for VerdictWord {
             RateTrend::Peaks => {
                 rate.peak.as_ref().map_or_else(change, |peak| format!("at {}", count(peak.at)))
             }
-            RateTrend::Rises | RateTrend::Undecided => change(),
+            RateTrend::Rises | RateTrend::Scales | RateTrend::Undecided => change(),
         };
         Self { word: trend(rate.trend), by, tone: rate.trend.into() }
     }
 }
 
-impl From<SpeedupVerdict> for Tone {
-    fn from(verdict: SpeedupVerdict) -> Self {
-        match verdict {
-            SpeedupVerdict::Scales => Self::Low,
-            SpeedupVerdict::Rises | SpeedupVerdict::Holds | SpeedupVerdict::Peaks => Self::Middle,
-            SpeedupVerdict::Falls | SpeedupVerdict::Collapses => Self::High,
-            SpeedupVerdict::Undecided => Self::Open,
-        }
-    }
-}
-
 impl From<&Speedup> for VerdictWord {
     fn from(speedup: &Speedup) -> Self {
+        // Two that do as much as one are no gain, and fewer are a loss.
+        let tone = match speedup.verdict {
+            RateTrend::Rises | RateTrend::Holds => Tone::Middle,
+            RateTrend::Falls => Tone::High,
+            verdict => verdict.into(),
+        };
         let by = match speedup.verdict {
-            SpeedupVerdict::Falls | SpeedupVerdict::Collapses => {
+            RateTrend::Falls | RateTrend::Collapses => {
                 divided(speedup.after_peak.unwrap_or(speedup.factor).value)
             }
-            SpeedupVerdict::Peaks => speedup
+            RateTrend::Peaks => speedup
                 .peak
                 .as_ref()
                 .map_or_else(String::new, |peak| format!("at {}", count(peak.at))),
             _ => factor(speedup.factor.value),
         };
-        Self { word: format::speedup(speedup.verdict), by, tone: speedup.verdict.into() }
+        Self { word: trend(speedup.verdict), by, tone }
     }
 }
 

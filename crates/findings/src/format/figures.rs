@@ -1,7 +1,7 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
 use super::ci;
-use analysis::{Class, Estimate, Growth, RateTrend, SpeedupVerdict};
+use analysis::{Class, Estimate, Growth, RateTrend};
 use printable::{count, significant};
 
 /// The word for an order of growth.
@@ -28,6 +28,7 @@ pub fn trend(trend: RateTrend) -> &'static str {
     match trend {
         RateTrend::Holds => "holds",
         RateTrend::Rises => "rises",
+        RateTrend::Scales => "scales",
         RateTrend::Peaks => "peaks",
         RateTrend::Falls => "falls",
         RateTrend::Collapses => "collapses",
@@ -48,19 +49,6 @@ pub fn factor(factor: f64) -> String {
         return "–".into();
     }
     format!("×{}", significant(factor))
-}
-
-/// A speedup's verdict in a word.
-pub fn speedup(verdict: SpeedupVerdict) -> &'static str {
-    match verdict {
-        SpeedupVerdict::Scales => "scales",
-        SpeedupVerdict::Rises => "rises",
-        SpeedupVerdict::Holds => "holds",
-        SpeedupVerdict::Peaks => "peaks",
-        SpeedupVerdict::Falls => "falls",
-        SpeedupVerdict::Collapses => "collapses",
-        SpeedupVerdict::Undecided => "undecided",
-    }
 }
 
 /// How much of a rate is left, as what it is divided by: `÷8.60` for 0.116; `to 0` where nothing is.

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::format::{self, count, factor, interval, significant};
 use analysis::rates::speedup::falls_behind;
-use analysis::{Row, Speedup, SpeedupVerdict, Table};
+use analysis::{RateTrend, Row, Speedup, Table};
 use model::Parallel;
 
 /// One series by those that share, and the same by those that don't.
@@ -60,8 +60,8 @@ impl FindingKind for Sharing {
     fn detail(&self, _: &Names<'_>) -> String {
         let change = |speedup: &Speedup| {
             let word = match speedup.verdict {
-                SpeedupVerdict::Undecided => "is undecided:",
-                verdict => format::speedup(verdict),
+                RateTrend::Undecided => "is undecided:",
+                verdict => format::trend(verdict),
             };
             let ci = interval(speedup.factor, significant);
             format!("{word} {}{ci}", factor(speedup.factor.value))

@@ -5,7 +5,7 @@ use crate::finding::sentence::list_of;
 use crate::finding::verdict::VerdictWord;
 use crate::format::{self, count, counted, factor, interval, multiple, number_word, significant};
 use crate::reasons;
-use analysis::{Remedy, SpeedupVerdict, TrendReason};
+use analysis::{RateTrend, Remedy, TrendReason};
 
 pub use analysis::Speedup;
 
@@ -21,14 +21,11 @@ impl FindingKind for Speedup {
 
     fn section(&self) -> Section {
         match self.verdict {
-            SpeedupVerdict::Scales => Section::Holds,
-            SpeedupVerdict::Rises => Section::WorthKnowing,
+            RateTrend::Scales => Section::Holds,
+            RateTrend::Rises => Section::WorthKnowing,
+            RateTrend::Undecided => Section::Open,
             // Whether two do as much as one or less, they do not do more.
-            SpeedupVerdict::Holds
-            | SpeedupVerdict::Peaks
-            | SpeedupVerdict::Falls
-            | SpeedupVerdict::Collapses => Section::StopsScaling,
-            SpeedupVerdict::Undecided => Section::Open,
+            _ => Section::StopsScaling,
         }
     }
 
@@ -85,12 +82,12 @@ impl FindingKind for Speedup {
 
     /// `×1.98 (95 % CI 1.93–2.02)`, `falls ÷1.31 (95 % CI 1.20–1.44)`.
     fn detail(&self, _: &Names<'_>) -> String {
-        let word = format::speedup(self.verdict);
+        let word = format::trend(self.verdict);
         let change = format!("{}{}", factor(self.factor.value), interval(self.factor, significant));
         match self.verdict {
-            SpeedupVerdict::Scales | SpeedupVerdict::Rises | SpeedupVerdict::Undecided => change,
-            SpeedupVerdict::Holds => format!("{word} {change}"),
-            SpeedupVerdict::Falls | SpeedupVerdict::Collapses | SpeedupVerdict::Peaks => {
+            RateTrend::Scales | RateTrend::Rises | RateTrend::Undecided => change,
+            RateTrend::Holds => format!("{word} {change}"),
+            RateTrend::Falls | RateTrend::Collapses | RateTrend::Peaks => {
                 let behind = self.peak.zip(self.after_peak);
                 let from = behind.map(|(peak, _)| format!(" from {}", count(peak.at)));
                 let fall = behind.map_or(self.factor, |(_, change)| change).inverse();

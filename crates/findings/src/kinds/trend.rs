@@ -28,7 +28,7 @@ impl FindingKind for Trend {
 
     fn section(&self) -> Section {
         match self.trend {
-            RateTrend::Holds | RateTrend::Rises => Section::Holds,
+            RateTrend::Holds | RateTrend::Rises | RateTrend::Scales => Section::Holds,
             RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => Section::StopsScaling,
             RateTrend::Undecided => Section::Open,
         }
@@ -36,7 +36,7 @@ impl FindingKind for Trend {
 
     fn rank(&self) -> f64 {
         match self.trend {
-            RateTrend::Holds | RateTrend::Rises => 1.0,
+            RateTrend::Holds | RateTrend::Rises | RateTrend::Scales => 1.0,
             _ => (1.0 / self.factor.value).max(1.0),
         }
     }
@@ -58,7 +58,7 @@ impl FindingKind for Trend {
                 let levels = names.levels_within(from().min().unwrap_or(to), to);
                 names.claim(format!(" {} {levels}", names.verb(word, "hold")))
             }
-            RateTrend::Rises => {
+            RateTrend::Rises | RateTrend::Scales => {
                 let (verb, range) = (names.verb(word, "rise"), names.range(from(), to));
                 names.claim(format!(" {verb} {changes} {range}"))
             }
@@ -85,7 +85,7 @@ impl FindingKind for Trend {
             RateTrend::Holds => {
                 format!("×{}{}", ratio(self.factor.value), interval(self.factor, ratio))
             }
-            RateTrend::Rises | RateTrend::Undecided => {
+            RateTrend::Rises | RateTrend::Scales | RateTrend::Undecided => {
                 names.with_ci(&factor(self.factor.value), self.factor, significant)
             }
             _ if self.factor.value <= 0.0 => String::new(),

@@ -11,7 +11,6 @@ pub(super) fn is_version(text: &str) -> bool {
     digits(parts.next()) && digits(parts.next())
 }
 
-/// The order of two versions.
 pub(super) fn compare(first: &str, second: &str) -> Ordering {
     let (mut left, mut right) = (parts(first).into_iter(), parts(second).into_iter());
     loop {

@@ -126,7 +126,7 @@ pub fn find(
         let measured = Point::measure(None, true, &load, &mut watcher, stop, &mut |_| {});
         let point = measured.map_err(|error| failed(&error))?;
         let trial = trial(next, goals, &point.outcome);
-        search.add(trial.clone());
+        search.trials.push(trial.clone());
         loads.push(Measured { is_borne: search.is_borne(&trial), trial, point });
     }
     loads.sort_by(|a, b| a.trial.rate_per_s.total_cmp(&b.trial.rate_per_s));

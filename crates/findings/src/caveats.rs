@@ -53,17 +53,10 @@ macro_rules! table {
         }
 
         impl Caveat {
-            /// What the reader has to know.
-            pub fn what(&self) -> String {
+            /// What the reader has to know, and what to do about it, best a command.
+            pub fn warning(&self) -> Warning {
                 match self {
-                    $(Self::$Type(caveat) => caveat.what(),)*
-                }
-            }
-
-            /// What to do about it, best a command; empty where nothing helps.
-            pub fn remedy(&self) -> String {
-                match self {
-                    $(Self::$Type(caveat) => caveat.remedy(),)*
+                    $(Self::$Type(caveat) => Warning { what: caveat.what(), remedy: caveat.remedy() },)*
                 }
             }
         }
@@ -103,11 +96,6 @@ impl Caveat {
     /// What the reader has to know, and what to do about it: `… → knee run --resume=3`.
     pub fn line(&self) -> String {
         self.warning().line()
-    }
-
-    /// Both.
-    pub fn warning(&self) -> Warning {
-        Warning { what: self.what(), remedy: self.remedy() }
     }
 }
 

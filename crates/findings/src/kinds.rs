@@ -154,47 +154,6 @@ macro_rules! table {
                 }
             }
 
-            /// The greatest [`FindingKind::rank`].
-            pub fn rank(&self) -> f64 {
-                match self {
-                    $(Self::$Type(all) => all.iter().map(FindingKind::rank).fold(1.0, f64::max),)*
-                }
-            }
-
-            /// The rank of each.
-            pub fn ranks(&self) -> Vec<f64> {
-                match self {
-                    $(Self::$Type(all) => all.iter().map(FindingKind::rank).collect(),)*
-                }
-            }
-
-            /// See [`FindingKind::section`].
-            pub fn section(&self) -> Section {
-                match self {
-                    $(Self::$Type(all) => all.first().map_or(Section::ListOnly, FindingKind::section),)*
-                }
-            }
-
-            /// See [`FindingKind::tag`].
-            pub fn tag(&self) -> Tag {
-                match self {
-                    $(Self::$Type(all) => FindingKind::tag(all),)*
-                }
-            }
-
-            /// The [`FindingKind::remedy`] of each that has one.
-            pub fn remedies(&self) -> Vec<Remedy> {
-                match self {
-                    $(Self::$Type(all) => all.iter().filter_map(FindingKind::remedy).collect(),)*
-                }
-            }
-
-            pub(crate) fn advised_at(&self) -> Option<u64> {
-                match self {
-                    $(Self::$Type(all) => all.first()?.advised_at(),)*
-                }
-            }
-
             pub(crate) fn joins(&self, second: &Self) -> bool {
                 match (self, second) {
                     $((Self::$Type(all), Self::$Type(more)) => {
@@ -211,18 +170,15 @@ macro_rules! table {
                     _ => {}
                 }
             }
+        }
 
-            pub(crate) fn sentence(&self, names: &Names<'_>) -> Sentence {
-                match self {
-                    $(Self::$Type(all) => FindingKind::sentence(all, names),)*
+        /// What all of one kind give, whichever it is.
+        macro_rules! each {
+            ($data:expr, $all:ident => $value:expr) => {
+                match $data {
+                    $(Data::$Type($all) => $value,)*
                 }
-            }
-
-            pub(crate) fn details(&self, names: &Names<'_>) -> Sentence {
-                match self {
-                    $(Self::$Type(all) => details(all, names),)*
-                }
-            }
+            };
         }
 
         /// The findings of every kind, kind by kind.
@@ -259,6 +215,45 @@ table! {
     spread::Spread,
     crossover::Crossover,
     difference::Difference,
+}
+
+impl Data {
+    /// The greatest [`FindingKind::rank`].
+    pub fn rank(&self) -> f64 {
+        self.ranks().into_iter().fold(1.0, f64::max)
+    }
+
+    /// The rank of each.
+    pub fn ranks(&self) -> Vec<f64> {
+        each!(self, all => all.iter().map(FindingKind::rank).collect())
+    }
+
+    /// See [`FindingKind::section`].
+    pub fn section(&self) -> Section {
+        each!(self, all => all.first().map_or(Section::ListOnly, FindingKind::section))
+    }
+
+    /// See [`FindingKind::tag`].
+    pub fn tag(&self) -> Tag {
+        each!(self, all => FindingKind::tag(all))
+    }
+
+    /// The [`FindingKind::remedy`] of each that has one.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        each!(self, all => all.iter().filter_map(FindingKind::remedy).collect())
+    }
+
+    pub(crate) fn advised_at(&self) -> Option<u64> {
+        each!(self, all => all.first()?.advised_at())
+    }
+
+    pub(crate) fn sentence(&self, names: &Names<'_>) -> Sentence {
+        each!(self, all => FindingKind::sentence(all, names))
+    }
+
+    pub(crate) fn details(&self, names: &Names<'_>) -> Sentence {
+        each!(self, all => details(all, names))
+    }
 }
 
 /// The sentence and the detail of a single one.

@@ -7,57 +7,47 @@ use analysis::compare::{
 use analysis::history::{self, Incomparable, Machine};
 use model::Warning;
 
-const MEASURE_BASE_AGAIN: &str = "measure base again with the knee of new";
-
 /// What a comparison leaves out: `poll: s1 only in base`.
 pub fn of_comparison(left_out: &compare::LeftOut) -> Warning {
     use compare::LeftOut as L;
-    let (what, remedy) = match left_out {
-        L::Unfinished { side, run, state, cells, planned } => (
-            format!(
-                "{} is {}, and compared as far as it came: {cells} of {planned} cells",
-                name(*side),
-                state.name()
-            ),
-            format!("knee run --resume={run}"),
-        ),
+    let remedy = match left_out {
+        L::Unfinished { run, .. } => format!("knee run --resume={run}"),
+        L::TwoMachines { .. } => "measure both on one machine".to_owned(),
+        L::Version { .. } | L::Unit { .. } => "measure base again with the knee of new".to_owned(),
+        L::Axis { .. } => "measure both with the same --axis".to_owned(),
+        _ => String::new(),
+    };
+    let what = match left_out {
+        L::Unfinished { side, state, cells, planned, .. } => {
+            let (side, state) = (name(*side), state.name());
+            format!("{side} is {state}, and compared as far as it came: {cells} of {planned} cells")
+        }
         L::TwoMachines { base, new } => {
             let [base, new] =
                 [base, new].map(|name| name.as_deref().unwrap_or("a host without a name"));
-            let remedy = "measure both on one machine".to_owned();
-            (format!("base and new are of two machines: {base} and {new}"), remedy)
+            format!("base and new are of two machines: {base} and {new}")
         }
-        L::Workload { side, workload } => {
-            (format!("{workload} is in {} only", name(*side)), String::new())
+        L::Workload { side, workload } => format!("{workload} is in {} only", name(*side)),
+        L::Version { workload, base, new } => {
+            format!("{workload} measures something else: version {base} and {new}")
         }
-        L::Version { workload, base, new } => (
-            format!("{workload} measures something else: version {base} and {new}"),
-            MEASURE_BASE_AGAIN.to_owned(),
-        ),
-        L::Axis { workload, base, new } => (
-            format!("{workload} grows along another axis: {base} and {new}"),
-            "measure both with the same --axis".to_owned(),
-        ),
-        L::Table { side, table } => {
-            (format!("{} is in {} only", title(table), name(*side)), String::new())
+        L::Axis { workload, base, new } => {
+            format!("{workload} grows along another axis: {base} and {new}")
         }
-        L::Unit { table, base, new } => (
-            format!("{} is in another unit: {base} and {new}", title(table)),
-            MEASURE_BASE_AGAIN.to_owned(),
-        ),
+        L::Table { side, table } => format!("{} is in {} only", title(table), name(*side)),
+        L::Unit { table, base, new } => {
+            format!("{} is in another unit: {base} and {new}", title(table))
+        }
         L::Subjects { side, workload, metric, labels } => {
             let title = of_metric(workload, metric.as_deref());
-            (format!("{title}: {} only in {}", list(labels), name(*side)), String::new())
+            format!("{title}: {} only in {}", list(labels), name(*side))
         }
         L::Points { side, workload, metric, labels, axis, points: at, other_end } => {
             let title = of_metric(workload, metric.as_deref());
             let at = counted(&points(at), axis);
             let at = if labels.is_empty() { at } else { format!("{} at {at}", list(labels)) };
-            let ends = match other_end {
-                Some(end) => format!("; the other ends at {}", count(*end)),
-                None => String::new(),
-            };
-            (format!("{title}: {at} only in {}{ends}", name(*side)), String::new())
+            let ends = other_end.map(|end| format!("; the other ends at {}", count(end)));
+            format!("{title}: {at} only in {}{}", name(*side), ends.unwrap_or_default())
         }
         L::NoRatio { workload, metric, labels, axis, points: at, reason } => {
             let (labels, at) = (list(labels), counted(&points(at), axis));
@@ -65,17 +55,15 @@ pub fn of_comparison(left_out: &compare::LeftOut) -> Warning {
                 NoRatioReason::NotPositive => {
                     format!("at {at}: a figure that is not above zero has none")
                 }
-                NoRatioReason::NoCommonRound => {
-                    format!(
-                        "at {at}: both were measured there, but in no round of which each has one"
-                    )
-                }
+                NoRatioReason::NoCommonRound => format!(
+                    "at {at}: both were measured there, but in no round of which each has one"
+                ),
                 NoRatioReason::Cold => {
                     format!("up to {at}: the first calls of a trajectory are cold and don't count")
                 }
             };
             let title = of_metric(workload, metric.as_deref());
-            (format!("{title}: no ratio of {labels} {because}"), String::new())
+            format!("{title}: no ratio of {labels} {because}")
         }
         L::WholeLoad { workload, metric, unit, axis, figures } => {
             let figure = |figure: &WholeFigure| {
@@ -86,8 +74,7 @@ pub fn of_comparison(left_out: &compare::LeftOut) -> Warning {
             };
             let title = of_metric(workload, Some(metric));
             let figures = figures.iter().map(figure).collect::<Vec<String>>().join("; ");
-            let why = "a single figure without a CI is not judged";
-            (format!("{title}: {figures}; {why}"), String::new())
+            format!("{title}: {figures}; a single figure without a CI is not judged")
         }
     };
     Warning { what, remedy }
@@ -150,10 +137,8 @@ fn of_metric(workload: &str, metric: Option<&str>) -> String {
 fn title(table: &TableName) -> String {
     let parameters = table.parameters.iter().map(|(name, value)| format!("{name} = {value}"));
     let parts: Vec<String> = table.metric.iter().cloned().chain(parameters).collect();
-    if parts.is_empty() {
-        return table.workload.clone();
-    }
-    format!("{} ({})", table.workload, parts.join(", "))
+    let parts = Some(parts.join(", ")).filter(|parts| !parts.is_empty());
+    of_metric(&table.workload, parts.as_deref())
 }
 
 /// What a history leaves out: `Run 3 is left out: a model computed the figures`.

@@ -89,13 +89,8 @@ pub fn at_least(row: &Row, share: f64, axis: &str) -> JudgedScaling {
         format!("{word}: {} at least ×{share} per {each}: ", row.label)
     };
     let Some(speedup) = &row.speedup else {
-        let points = row.cells.iter().flatten().count();
-        let reason = reasons::growth(&GrowthReason::TooFewPoints { points });
-        return JudgedScaling {
-            verdict: Kept::Open,
-            factor: None,
-            sentence: head(Kept::Open) + &reason,
-        };
+        let sentence = head(Kept::Open) + &too_few_points(row);
+        return JudgedScaling { verdict: Kept::Open, factor: None, sentence };
     };
     let limit = share * speedup.linear;
     let verdict = match speedup.factor {
@@ -113,6 +108,11 @@ pub fn at_least(row: &Row, share: f64, axis: &str) -> JudgedScaling {
         multiple(speedup.linear),
     );
     JudgedScaling { verdict, factor: Some(speedup.factor), sentence }
+}
+
+fn too_few_points(row: &Row) -> String {
+    let points = row.cells.iter().flatten().count();
+    reasons::growth(&GrowthReason::TooFewPoints { points })
 }
 
 /// `×98.6 (95 % CI 94.9–102) from 1,000 to 100,000 n, linear`.
@@ -148,9 +148,7 @@ fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Class, &str)) -> Stri
     let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
     let remedy = remedy.unwrap_or_default();
     let Some(grown) = &row.growth else {
-        let points = row.cells.iter().flatten().count();
-        let reason = reasons::growth(&GrowthReason::TooFewPoints { points });
-        return format!("{head}{reason}{remedy}");
+        return format!("{head}{}{remedy}", too_few_points(row));
     };
     let open = match (grown.classes.last(), &grown.reason) {
         _ if check.kept != Kept::Open => String::new(),

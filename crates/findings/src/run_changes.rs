@@ -11,7 +11,7 @@ use crate::kinds::words;
 use analysis::compare::{
     CallsAt, Change, ChangeDetail, Comparison, Ratio, RunAttribution, Share, Unserved, Verdict,
 };
-use analysis::{Class, CutShort, DifferenceVerdict, Growth, Modes, Table};
+use analysis::{Class, CutShort, DifferenceVerdict, Growth, Table};
 
 /// `epoll-level is slower: ×1.10 (95 % CI 1.08–1.13), suffix at 9,000 watched descriptors.`
 pub fn sentence(comparison: &Comparison, change: &Change) -> String {
@@ -65,11 +65,11 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
             format!("{now}. In base: {then}")
         }
         ChangeDetail::ModesAppeared { modes } => {
-            format!("{}. In base it has one", stated(modes, &names))
+            format!("{}. In base it has one", words(modes, &names)[0])
         }
         ChangeDetail::ModesVanished { modes } => {
             let of_base = Names::of_table(&change.subjects, base, names.qualifier().to_owned());
-            format!("{subject} has one mode. In base: {}", stated(modes, &of_base))
+            format!("{subject} has one mode. In base: {}", words(modes, &of_base)[0])
         }
         ChangeDetail::Unavailable { reason } => {
             format!("{subject} is unavailable: {reason}; in base it was measured")
@@ -101,12 +101,9 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
             format!("{subject} at {at}: {new} {all}; in base {base}")
         }
     };
-    let calls = change.calls.as_ref().map(|calls| calls_at(calls, new)).unwrap_or_default();
-    let claim = claim + &calls;
-    match &change.attribution {
-        Some(attribution) => claim + &attributed_text(attribution, &names),
-        None => claim,
-    }
+    let calls = change.calls.as_ref().map(|calls| calls_at(calls, new));
+    let attributed = change.attribution.as_ref().map(|change| attributed_text(change, &names));
+    claim + &calls.unwrap_or_default() + &attributed.unwrap_or_default()
 }
 
 /// `; 4 → 7 system calls/run at 100 n: futex +3`.
@@ -119,12 +116,6 @@ fn calls_at(calls: &CallsAt, table: &Table) -> String {
 fn crossover(crossover: &Crossover, names: &Names<'_>) -> String {
     let texts = words(crossover, names).into_iter().filter(|text| !text.is_empty());
     texts.collect::<Vec<String>>().join(", ")
-}
-
-/// The modes; the run's own report has the detail.
-fn stated(modes: &Modes, names: &Names<'_>) -> String {
-    let [sentence, _] = words(modes, names);
-    sentence
 }
 
 /// `. At 10,000 watched descriptors 97 % of the additional CPU time is in …`; nothing where nothing is attributed.

@@ -346,6 +346,6 @@ fn waits_are_named_with_where_they_are_and_where_they_end() {
     let conclusions = conclude(&run);
     let answer = Answer::new(&run, &conclusions);
     assert!(answer.cpu_time.iter().all(|finding| !matches!(finding.data, Data::Waits(_))));
-    let caveats = conclusions.caveats.iter().map(Caveat::what);
+    let caveats = conclusions.caveats.iter().map(|caveat| caveat.warning().what);
     assert!(caveats.into_iter().any(|what| what.contains("no waits: for root alone")));
 }

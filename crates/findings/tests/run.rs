@@ -258,7 +258,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     let remedy = |run: &Run, reader: &Reader| {
         let conclusions = findings::conclude_for(run, reader);
         let trust = findings::Answer::new(run, &conclusions).trust;
-        assert_eq!(trust.remedy, conclusions.caveats[0].remedy(), "trust names the same");
+        assert_eq!(trust.remedy, conclusions.caveats[0].warning().remedy, "trust names the same");
         trust.remedy
     };
     let mut reader = Reader { record: Some("my lab.db".into()), host: None };

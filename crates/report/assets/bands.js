@@ -25,14 +25,12 @@ class Bands {
     this.layers = [];
     this.cursor = null;
     this.drawing = element('div', { class: 'bands' });
-    this.card = element('div', { class: 'card', 'aria-hidden': 'true' });
-    this.card.hidden = true;
+    [this.card, this.readout] = readers();
     this.stage = element('div', {
       class: 'stage', tabindex: 0, role: 'application', 'aria-roledescription': 'stacked bands',
       'aria-describedby': hint, keydown: (event) => this.key(event), pointermove: (event) => this.hover(event),
       pointerleave: () => document.activeElement !== this.stage && this.point(null),
     }, this.drawing, this.card);
-    this.readout = element('p', { class: 'readout', role: 'status', 'aria-live': 'polite' });
     this.legend = element('ul', { class: 'band-names', 'aria-label': 'Functions, from the top band down' });
     this.hint = element('p', { class: 'hint', id: hint }, 'Keys: arrows walk along the axis and from band to band.');
     new ResizeObserver(() => this.draw()).observe(this.stage);
@@ -108,9 +106,8 @@ class Bands {
     this.box = { ...box, width: this.width - box.left - right };
     const positions = this.cells.map(({ position }) => position);
     const positive = positions.filter((position) => position > 0);
-    const scale = new Scale(!this.profile.trajectory, Math.min(...positive, Infinity) === Infinity ? 1 : Math.min(...positive), positive.length < positions.length);
-    this.scale = scale;
-    const ends = [positions[0], positions.at(-1)].map((position) => scale.position(position));
+    this.scale = new Scale(!this.profile.trajectory, positive.length ? Math.min(...positive) : 1, positive.length < positions.length);
+    const ends = [positions[0], positions.at(-1)].map((position) => this.scale.position(position));
     // A single position is a bar in the middle.
     this.ends = ends[0] < ends[1] ? ends : [ends[0] - 1, ends[0] + 1];
     const tallest = this.byShare ? 1 : Math.max(...this.sums);
@@ -148,10 +145,7 @@ class Bands {
       const below = [...floor];
       layer.values.forEach((_, index) => { floor[index] += this.value(layer, index); });
       const line = (heights) => this.corners.map(({ x, index }) => `${x.toFixed(1)} ${this.down(heights[index]).toFixed(1)}`);
-      const path = svg('path', {
-        d: `M${line(floor).join('L')}L${line(below).reverse().join('L')}Z`,
-        class: layer.colour === null ? 'band rest' : 'band', style: layer.colour === null ? '' : `--hue: var(--series-${layer.colour})`,
-      });
+      const path = svg('path', { d: `M${line(floor).join('L')}L${line(below).reverse().join('L')}Z`, ...this.look('band', layer) });
       drawing.append(path);
       layer.edges = floor.map((top, index) => [below[index], top]);
       labels.append(...this.label(layer));
@@ -160,6 +154,10 @@ class Bands {
     drawing.append(labels, this.marker = svg('g', { class: 'marker' }));
     this.drawing.replaceChildren(drawing);
     this.light();
+  }
+
+  look(name, { colour }) {
+    return colour === null ? { class: `${name} rest` } : { class: name, style: `--hue: var(--series-${colour})` };
   }
 
   /** The name of a band at its right end, where it has the height for one. */
@@ -204,13 +202,10 @@ class Bands {
   names() {
     // From the top down, as they are drawn.
     this.legend.replaceChildren(...[...this.layers].reverse().map((layer) => {
-      const made = element('li', {}, element('span', {
-        class: layer.colour === null ? 'key rest' : 'key', style: layer.colour === null ? '' : `--hue: var(--series-${layer.colour})`, 'aria-hidden': 'true',
-      }), layer.short);
       const index = this.layers.indexOf(layer);
-      made.addEventListener('pointerenter', () => this.point({ layer: index, position: this.cells.length - 1 }));
-      made.addEventListener('pointerleave', () => this.point(null));
-      return made;
+      return element('li', {
+        pointerenter: () => this.point({ layer: index, position: this.cells.length - 1 }), pointerleave: () => this.point(null),
+      }, element('span', { ...this.look('key', layer), 'aria-hidden': 'true' }), layer.short);
     }));
   }
 

@@ -141,7 +141,6 @@ class Frame {
     const { context, plot, box } = this;
     const { x0, x1, y0, y1 } = plot.view;
     context.font = this.font;
-    context.lineWidth = 1;
     // The grid lies behind the samples, though they are drawn first: it shows on bare paper only.
     const dark = Math.max(...channels(this.paper)) < 128;
     this.over = dark ? 'lighten' : 'darken';
@@ -151,10 +150,9 @@ class Frame {
     const grid = plot.scales.x.ticks(x0, x1, box.width / 80).filter(isWithin);
     for (const tick of grid) {
       const across = Math.round(plot.across(tick.position)) + 0.5;
-      this.line(across, box.top, across, bottom, tick);
+      this.line([across, box.top], [across, bottom], tick);
     }
-    context.textAlign = 'center';
-    context.textBaseline = 'top';
+    this.align('center', 'top');
     const points = plot.pointTicks();
     const labelled = points.length ? points : grid.filter((tick) => tick.labelled);
     let free = -Infinity;
@@ -168,18 +166,16 @@ class Frame {
     }
     for (const tick of plot.scales.y.ticks(y0, y1, box.height / 46)) {
       const down = Math.round(plot.down(tick.position)) + 0.5;
-      this.line(box.left, down, box.left + box.width, down, tick);
-      context.textAlign = 'right';
-      context.textBaseline = 'middle';
+      this.line([box.left, down], [box.left + box.width, down], tick);
+      this.align('right', 'middle');
       const label = tickLabel(tick.value, plot.shownView.unit, tick.step);
       if (tick.labelled) context.fillText(label, box.left - 8, down);
     }
     this.one(bottom);
     this.cracks(bottom);
-    context.textAlign = 'center';
-    context.textBaseline = 'top';
+    this.align('center', 'top');
     context.fillText(plot.data.axis, box.left + box.width / 2, bottom + 27);
-    context.textAlign = 'left';
+    this.align('left', 'top');
     context.fillText(plot.shownView.upwards, 6, 2);
   }
 
@@ -189,52 +185,33 @@ class Frame {
     const { one } = plot.shownView;
     const across = one ? plot.acrossValue(one.at) : NaN;
     if (!(across > box.left && across < box.left + box.width)) return;
-    context.strokeStyle = this.muted;
-    context.setLineDash([1, 4]);
-    context.beginPath();
-    context.moveTo(across, box.top);
-    context.lineTo(across, bottom);
-    context.stroke();
-    context.setLineDash([]);
+    this.trace([[across, box.top], [across, bottom]]);
+    this.stroke(this.muted, 1, [1, 4]);
     context.fillStyle = this.muted;
-    context.textAlign = 'left';
-    context.textBaseline = 'bottom';
+    this.align('left', 'bottom');
     // Above the ticks of the marks.
     context.fillText(one.text, across + 5, bottom - 13);
   }
 
   /** Two strokes across an axis where it is broken: between zero and what has a logarithm. */
   cracks(bottom) {
-    const { context, plot, box } = this;
+    const { plot, box } = this;
     const { x, y } = plot.scales;
-    const stroke = (across, down, alongX, alongY) => {
-      context.moveTo(across - 4 + alongX, down + 5 + alongY);
-      context.lineTo(across + 4 + alongX, down - 5 + alongY);
-    };
-    context.strokeStyle = this.muted;
-    context.lineWidth = 1.2;
-    context.beginPath();
+    const strokes = [];
     const across = x.crack === undefined ? NaN : plot.across(x.crack);
-    if (across > box.left && across < box.left + box.width) {
-      [-2.5, 2.5].forEach((aside) => stroke(across, bottom, aside, 0));
-    }
+    if (across > box.left && across < box.left + box.width) strokes.push([across - 2.5, bottom], [across + 2.5, bottom]);
     const down = y.crack === undefined ? NaN : plot.down(y.crack);
-    if (down > box.top && down < bottom) {
-      [-2.5, 2.5].forEach((aside) => stroke(box.left, down, 0, aside));
-    }
-    context.stroke();
-    context.lineWidth = 1;
+    if (down > box.top && down < bottom) strokes.push([box.left, down - 2.5], [box.left, down + 2.5]);
+    this.trace(...strokes.map(([middle, height]) => [[middle - 4, height + 5], [middle + 4, height - 5]]));
+    this.stroke(this.muted, 1.2);
   }
 
-  line(fromX, fromY, toX, toY, tick) {
+  line(from, to, tick) {
     const { context } = this;
-    context.strokeStyle = this.rule;
     context.globalAlpha = tick.labelled || tick.major ? 1 : 0.45;
     context.globalCompositeOperation = this.over;
-    context.beginPath();
-    context.moveTo(fromX, fromY);
-    context.lineTo(toX, toY);
-    context.stroke();
+    this.trace([from, to]);
+    this.stroke(this.rule, 1);
     context.globalCompositeOperation = 'source-over';
     context.globalAlpha = 1;
     context.fillStyle = this.muted;
@@ -271,9 +248,7 @@ class Frame {
     });
     // All along a trajectory there are samples of the same colour: the line needs an edge.
     if (plot.data.trajectory) this.stroke(this.paper, width + 2);
-    context.setLineDash(dashesOf(plot.dashOf(series.run)));
-    this.stroke(colour, width);
-    context.setLineDash([]);
+    this.stroke(colour, width, dashesOf(plot.dashOf(series.run)));
     for (const point of series.points) {
       if (plot.data.percentiles) break;
       const [across, down] = [plot.acrossValue(point.x), plot.downValue(point.median)];
@@ -310,21 +285,33 @@ class Frame {
     if (pixels.some((pixel) => plot.within(pixel.across, pixel.down))) this.marked.push(mark.text);
   }
 
-  stroke(colour, width) {
-    this.context.strokeStyle = colour;
-    this.context.lineWidth = width;
-    this.context.stroke();
+  /** Begins lines, each through its corners. */
+  trace(...lines) {
+    const { context } = this;
+    context.beginPath();
+    for (const [first, ...rest] of lines) {
+      context.moveTo(...first);
+      rest.forEach((corner) => context.lineTo(...corner));
+    }
+  }
+
+  stroke(colour, width, dashes = []) {
+    const { context } = this;
+    [context.strokeStyle, context.lineWidth] = [colour, width];
+    context.setLineDash(dashes);
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  align(across, down) {
+    [this.context.textAlign, this.context.textBaseline] = [across, down];
   }
 
   /** One mode of several: a line of its own, its dashes by its rank. */
   mode(mark, pixels) {
-    const { context, plot } = this;
-    context.beginPath();
-    pixels.forEach((pixel) => context.lineTo(pixel.across, pixel.down));
+    this.trace(pixels.map(({ across, down }) => [across, down]));
     this.stroke(this.paper, 4.5);
-    context.setLineDash(MODE_DASHES[mark.rank % MODE_DASHES.length]);
-    this.stroke(`rgb(${this.tint(plot.seriesOf(mark)[0])})`, 2.4);
-    context.setLineDash([]);
+    this.stroke(`rgb(${this.tint(this.plot.seriesOf(mark)[0])})`, 2.4, MODE_DASHES[mark.rank % MODE_DASHES.length]);
   }
 
   /**
@@ -334,34 +321,21 @@ class Frame {
    */
   symbol(mark, pixel) {
     const { context, plot, box } = this;
+    const { across, down } = pixel;
     const [left, right] = [plot.acrossValue(mark.low), plot.acrossValue(mark.high)];
-    context.beginPath();
-    if (right > left) {
-      context.moveTo(left, pixel.down);
-      context.lineTo(right, pixel.down);
-      for (const end of [left, right]) {
-        context.moveTo(end, pixel.down - 4);
-        context.lineTo(end, pixel.down + 4);
-      }
-    }
-    context.moveTo(pixel.across, box.top + box.height);
-    context.lineTo(pixel.across, box.top + box.height - 9);
+    const bottom = box.top + box.height;
+    const bar = [[[left, down], [right, down]], ...[left, right].map((end) => [[end, down - 4], [end, down + 4]])];
+    this.trace(...(right > left ? bar : []), [[across, bottom], [across, bottom - 9]]);
     this.stroke(this.paper, 4);
     this.stroke(this.ink, 1.5);
-    context.beginPath();
     if (mark.kind === 'step') {
       const rise = mark.rises ? 6 : -6;
-      context.moveTo(pixel.across - 8, pixel.down + rise);
-      context.lineTo(pixel.across, pixel.down + rise);
-      context.lineTo(pixel.across, pixel.down - rise);
-      context.lineTo(pixel.across + 8, pixel.down - rise);
+      this.trace([[across - 8, down + rise], [across, down + rise], [across, down - rise], [across + 8, down - rise]]);
     } else if (mark.kind === 'unfinished') {
-      for (const way of [-4, 4]) {
-        context.moveTo(pixel.across - 4, pixel.down - way);
-        context.lineTo(pixel.across + 4, pixel.down + way);
-      }
+      this.trace(...[-4, 4].map((way) => [[across - 4, down - way], [across + 4, down + way]]));
     } else {
-      context.arc(pixel.across, pixel.down, RING, 0, 2 * Math.PI);
+      context.beginPath();
+      context.arc(across, down, RING, 0, 2 * Math.PI);
       context.fillStyle = this.paper;
       context.fill();
     }
@@ -369,7 +343,7 @@ class Frame {
     this.stroke(this.ink, mark.kind === 'step' ? 2.4 : 1.8);
     if (mark.kind !== 'half') return;
     context.beginPath();
-    context.arc(pixel.across, pixel.down, RING, 0, Math.PI);
+    context.arc(across, down, RING, 0, Math.PI);
     context.fillStyle = this.ink;
     context.fill();
   }
@@ -381,13 +355,10 @@ class Frame {
   /** A ring around the point, or the mark, that the read-out tells of. */
   cursor() {
     const { context, plot } = this;
-    const pixel = plot.cursorPixel;
-    if (!pixel) return;
-    context.strokeStyle = this.ink;
-    context.lineWidth = 2;
+    if (!plot.cursorPixel) return;
     context.beginPath();
-    context.arc(...pixel, 9, 0, 2 * Math.PI);
-    context.stroke();
+    context.arc(...plot.cursorPixel, 9, 0, 2 * Math.PI);
+    this.stroke(this.ink, 2);
   }
 
   /** The rectangle that is being dragged. */
@@ -395,13 +366,13 @@ class Frame {
     const { context } = this;
     const drag = this.plot.drag;
     if (drag?.mode !== 'select') return;
+    context.beginPath();
+    context.rect(drag.fromX, drag.fromY, drag.toX - drag.fromX, drag.toY - drag.fromY);
     context.fillStyle = this.ink;
     context.globalAlpha = 0.08;
-    context.fillRect(drag.fromX, drag.fromY, drag.toX - drag.fromX, drag.toY - drag.fromY);
+    context.fill();
     context.globalAlpha = 0.6;
-    context.lineWidth = 1;
-    context.strokeStyle = this.ink;
-    context.strokeRect(drag.fromX, drag.fromY, drag.toX - drag.fromX, drag.toY - drag.fromY);
+    this.stroke(this.ink, 1);
     context.globalAlpha = 1;
   }
 
@@ -434,8 +405,7 @@ class Frame {
     mergeNearest(ends, lines);
     pushApart(ends, LABEL_HEIGHT, box.top + 4, box.top + box.height - 4);
     context.font = this.font;
-    context.textAlign = 'left';
-    context.textBaseline = 'middle';
+    this.align('left', 'middle');
     this.labels = ends.flatMap((end) => this.label(end));
     context.globalAlpha = 1;
   }
@@ -447,17 +417,10 @@ class Frame {
     const colourOf = (series) => this.colours[plot.lookOf(series).colour];
     const alphaOf = (series) => (this.dimmed(series) ? 0.35 : 1);
     context.globalAlpha = Math.max(...all.map(alphaOf));
-    context.strokeStyle = colourOf(all[0]);
-    context.lineWidth = 0.8;
     // The leader of a line that ends early passes over others: it must not be taken for one of them.
     const isEarly = fromX < right - 0.1 * box.width;
-    context.setLineDash(isEarly ? [1, 4] : []);
-    context.beginPath();
-    context.moveTo(fromX + 7, fromY);
-    context.lineTo(right + 6, fromY);
-    context.lineTo(right + 20, down);
-    context.stroke();
-    context.setLineDash([]);
+    this.trace([[fromX + 7, fromY], [right + 6, fromY], [right + 20, down]]);
+    this.stroke(colourOf(all[0]), 0.8, isEarly ? [1, 4] : []);
     const edge = plot.width - 2;
     let left = right + 28;
     const labels = [];

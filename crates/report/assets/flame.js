@@ -142,11 +142,10 @@ function signed(time) {
   return `${time < 0 ? '−' : '+'}${quantity(Math.abs(time), 'ns')}`;
 }
 
-/** A number from 0 to 3 that is always the same for a name. */
-function shadeOf(name) {
-  let sum = 7;
-  for (let at = 0; at < name.length; at++) sum = (sum * 31 + name.charCodeAt(at)) % 65521;
-  return sum % 4;
+/** The colour of a kind of code, in one of four shades that is always the same for a name. */
+function shadeOf(kind, name) {
+  const sum = [...name].reduce((before, letter) => (before * 31 + letter.charCodeAt(0)) % 65521, 7);
+  return `--hue: var(--${KINDS[kind][1]}); --shade: ${24 + 6 * (sum % 4)}%`;
 }
 
 class FlameGraph {
@@ -154,11 +153,11 @@ class FlameGraph {
     this.profile = profile;
     this.names = names;
     this.boxes = [];
-    this.card = element('div', { class: 'card', 'aria-hidden': 'true' });
-    this.card.hidden = true;
-    this.rows = element('div', { class: 'rows', 'aria-hidden': 'true' });
+    [this.card, this.readout] = readers();
+    this.rows = element('div', {
+      class: 'rows', 'aria-hidden': 'true', pointermove: (event) => this.hover(this.boxAt(event)), click: (event) => this.click(this.boxAt(event)),
+    });
     this.pathLine = element('p', { class: 'path' });
-    this.readout = element('p', { class: 'readout', role: 'status', 'aria-live': 'polite' });
     this.legend = element('ul', { class: 'kinds', 'aria-label': 'Colours of the flame graph' });
     this.hint = element('p', { class: 'hint', id: names.hint });
     this.stage = element('div', {
@@ -166,8 +165,6 @@ class FlameGraph {
       'aria-describedby': names.hint, keydown: (event) => this.key(event),
       pointerleave: () => this.hover(null), focus: () => this.focused(),
     }, this.rows, this.card);
-    this.rows.addEventListener('pointermove', (event) => this.hover(this.boxAt(event)));
-    this.rows.addEventListener('click', (event) => this.click(this.boxAt(event)));
     new ResizeObserver(() => this.resized()).observe(this.stage);
     this.search = element('input', {
       type: 'search', 'aria-label': 'Search functions', placeholder: 'Search functions', spellcheck: 'false',
@@ -246,10 +243,9 @@ class FlameGraph {
   boxOf({ at, left, width, row }) {
     const { tree } = this;
     const frame = tree.frame(at);
-    const classes = ['box', ...this.toneOf(at)];
-    const made = element('div', {
-      class: classes.join(' '), style: `left: ${(100 * left).toFixed(3)}%; width: ${(100 * width).toFixed(3)}%; top: ${row * ROW}rem`,
-    });
+    const place = `left: ${(100 * left).toFixed(3)}%; width: ${(100 * width).toFixed(3)}%; top: ${row * ROW}rem`;
+    const [tone, hue] = tree.isDifference ? [this.toneOf(at), ''] : [`kind-${frame.kind} shaded`, shadeOf(frame.kind, frame.name)];
+    const made = element('div', { class: `box ${tone}`, style: `${place}; ${hue}` });
     // What is too narrow for letters needs none.
     if (width * this.stage.clientWidth >= LETTERS_FROM) made.append(element('span', {}, this.labelOf(at, frame, width)));
     made.flameAt = at;
@@ -263,14 +259,13 @@ class FlameGraph {
     return clear ? `${added < 0 ? '−' : '+'} ${frame.short} ${signed(added)}` : frame.short;
   }
 
+  /** What a difference looks like. */
   toneOf(at) {
-    const frame = this.tree.frame(at);
-    if (!this.tree.isDifference) return [`kind-${frame.kind}`, `shade-${shadeOf(frame.name)}`];
     const { added, clear, ownAdded, ownClear } = this.tree.figures(at);
-    if (!clear && !ownClear) return ['same'];
+    if (!clear && !ownClear) return 'same';
     const share = ownClear ? Math.abs(ownAdded) / this.tree.ownChanges : 0;
     const step = CHANGE_STEPS.filter((least) => share >= least).length;
-    return [(ownClear ? ownAdded : added) > 0 ? 'grew' : 'shrank', `lead-${step}`];
+    return `${(ownClear ? ownAdded : added) > 0 ? 'grew' : 'shrank'} lead-${step}`;
   }
 
   /** What is above the stack that fills the width, each a button that leads back to it. */
@@ -288,12 +283,12 @@ class FlameGraph {
 
   /** The legend: of kinds of code, or of what grew and shrank. */
   explain() {
-    const key = (classes, text) => element('li', {},
-      element('span', { class: `key ${classes}`, 'aria-hidden': 'true' }), text);
+    const key = (classes, text, style = '') => element('li', {},
+      element('span', { class: `key ${classes}`, style, 'aria-hidden': 'true' }), text);
     const kinds = () => {
       const present = new Set(this.boxes.map(({ at }) => this.tree.frame(at).kind));
       return Object.entries(KINDS).filter(([kind]) => present.has(kind))
-        .map(([kind, text]) => key(`box-key kind-${kind} shade-1`, text));
+        .map(([kind, [text, hue]]) => key('shaded', text, `--hue: var(--${hue}); --shade: 30%`));
     };
     const steps = () => [
       key('grew lead-3', '+ takes more time'), key('shrank lead-3', '− takes less'),

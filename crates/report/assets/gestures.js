@@ -7,11 +7,9 @@ class Gestures {
   constructor(plot) {
     this.plot = plot;
     const { canvas, stage } = plot;
-    canvas.addEventListener('pointerdown', (event) => this.press(event));
-    canvas.addEventListener('pointermove', (event) => this.move(event));
-    canvas.addEventListener('pointerup', (event) => this.release(event));
-    canvas.addEventListener('pointercancel', (event) => this.cancel(event));
-    canvas.addEventListener('pointerleave', () => this.leave());
+    for (const [name, act] of [['down', 'press'], ['move', 'move'], ['up', 'release'], ['cancel', 'cancel'], ['leave', 'leave']]) {
+      canvas.addEventListener(`pointer${name}`, (event) => this[act](event));
+    }
     canvas.addEventListener('dblclick', () => plot.reset());
     canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     stage.addEventListener('keydown', (event) => this.key(event));

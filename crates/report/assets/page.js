@@ -32,8 +32,11 @@ class Chooser {
 /** A button that is on or off, and says so. */
 function switcher(text, on, changed, attributes = {}) {
   const button = element('button', { type: 'button', 'aria-pressed': on, ...attributes }, text);
-  button.addEventListener('click', (event) =>
-    changed(button.getAttribute('aria-pressed') !== 'true', event.shiftKey));
+  button.addEventListener('click', (event) => {
+    const isOn = button.getAttribute('aria-pressed') !== 'true';
+    button.setAttribute('aria-pressed', isOn);
+    changed(isOn, event.shiftKey);
+  });
   return button;
 }
 
@@ -57,13 +60,7 @@ function controls(plot, choose) {
   };
   const chooser = (key, index) => new Chooser(plot.data.choosers[index], find(key))
     .offer(unique(key).map((name) => [name, name]), wanted[key]);
-  const axis = (name, text) => {
-    const button = switcher(text, plot.log[name], (on) => {
-      button.setAttribute('aria-pressed', on);
-      plot.setLog(name, on);
-    });
-    return button;
-  };
+  const axis = (name, text) => switcher(text, plot.log[name], (on) => plot.setLog(name, on));
   const middle = () => [plot.box.left + plot.box.width / 2, plot.box.top + plot.box.height / 2];
   const press = (text, label, act) =>
     element('button', { type: 'button', 'aria-label': label, title: label, click: act }, text);
@@ -78,12 +75,9 @@ function controls(plot, choose) {
         : [press('Without tails', 'Zoom to what lies below the 99th percentile', () => plot.withoutTails())]),
       press('Reset', 'Reset the view', () => plot.reset()),
       press('PNG', 'Save the plot as it is seen as a PNG file', () => save(plot))),
-    ...(plot.data.trajectory && plot.data.rounds > 1 ? [byRound(plot)] : []));
-}
-
-/** The button that colours samples by their rounds: for one subject, whichever it is. */
-function byRound(plot) {
-  return switcher('Colour by round', false, (on) => plot.setByRound(on), { 'data-by-round': '' });
+    // For one subject, whichever it is.
+    ...(plot.data.trajectory && plot.data.rounds > 1
+      ? [switcher('Colour by round', false, (on) => plot.setByRound(on), { 'data-by-round': '' })] : []));
 }
 
 /** The colours of the rounds, while samples are coloured by them. */
@@ -103,13 +97,16 @@ function sign(name, style, drawing) {
   return holder;
 }
 
+/** A line with its dashes, and on it a marker that is filled where the line is solid. */
+function dashed(number, marker) {
+  const fill = number === 0 ? 'currentColor' : 'var(--paper)';
+  return `<path d="M-12 0H12" stroke-width="1.6" stroke-dasharray="${dashesOf(number).join(' ')}"/><g fill="${fill}">${marker}</g>`;
+}
+
 /** A line with its marker, as the plot draws it. */
 function swatch({ colour, shape }, number) {
-  const dash = dashesOf(number).join(' ');
-  const fill = number === 0 ? 'currentColor' : 'var(--paper)';
-  return sign('swatch', `color: var(--series-${colour})`,
-    `<path d="M-12 0H12" stroke-width="1.6" stroke-dasharray="${dash}"/>`
-    + `<path d="${SHAPES[shape]}" transform="scale(4.2)" fill="${fill}" stroke-width=".25"/>`);
+  const marker = `<path d="${SHAPES[shape]}" transform="scale(4.2)" stroke-width=".25"/>`;
+  return sign('swatch', `color: var(--series-${colour})`, dashed(number, marker));
 }
 
 /** A colour of the style sheet, as pale as a run is. */
@@ -120,10 +117,7 @@ function tinted(plot, name, run) {
 /** A run: the line and the marker that its series have, whatever their colours, on its samples. */
 function swatchOfRun(plot, run) {
   const cloud = `<path d="M-12-5H12V5H-12Z" fill="${tinted(plot, '--muted', run)}" fill-opacity=".45" stroke="none"/>`;
-  const dash = dashesOf(plot.dashOf(run)).join(' ');
-  const fill = plot.dashOf(run) === 0 ? 'currentColor' : 'var(--paper)';
-  return sign('swatch', 'color: var(--ink)', `${cloud}<path d="M-12 0H12" stroke-width="1.6" stroke-dasharray="${dash}"/>`
-    + `<circle r="3.6" fill="${fill}" stroke-width="1"/>`);
+  return sign('swatch', 'color: var(--ink)', cloud + dashed(plot.dashOf(run), '<circle r="3.6" stroke-width="1"/>'));
 }
 
 /** What a mark looks like in the plot. */
@@ -259,6 +253,12 @@ function cardOf(title, pairs, module) {
   return [element('strong', {}, title), ...below, element('dl', {}, ...figures)];
 }
 
+/** What says which figures are pointed at: a card beside them, and a line below the drawing. */
+function readers() {
+  const card = element('div', { class: 'card', 'aria-hidden': 'true', hidden: '' });
+  return [card, element('p', { class: 'readout', role: 'status', 'aria-live': 'polite' })];
+}
+
 /** Puts a card beside a pixel of a drawing, on the side that has more room. */
 function place(card, [across, down], width, height) {
   const left = across > width / 2 ? across - card.offsetWidth - 16 : across + 16;
@@ -321,9 +321,7 @@ function fill(figure) {
     figure.append(element('p', { class: 'note' }, 'Nothing was measured, so there is nothing to draw.'));
     return;
   }
-  const card = element('div', { class: 'card', 'aria-hidden': 'true' });
-  card.hidden = true;
-  const readout = element('p', { class: 'readout', role: 'status', 'aria-live': 'polite' });
+  const [card, readout] = readers();
   const announced = element('p', { class: 'unseen', role: 'status' });
   const count = element('span', { class: 'count' });
   const marked = data.views.some((view) => view.marks.length) ? HINT_MARKS : '';
@@ -371,7 +369,6 @@ class Tables {
     if (this.views.length > 1) {
       this.button = switcher(`Show all ${this.views.length} tables`, false, (on) => {
         this.all = on;
-        this.button.setAttribute('aria-pressed', on);
         this.show();
       }, { class: 'all-tables' });
       this.views[0].before(this.button);
@@ -405,7 +402,6 @@ function themeButton() {
     root.dataset.theme = isDark() ? 'light' : 'dark';
     showTheme();
   });
-  button.textContent = isDark() ? 'Light' : 'Dark';
   system.addEventListener('change', showTheme);
   // Paper is white: plots are drawn in the light colours for it, then as before.
   let before;
@@ -425,6 +421,7 @@ function themeButton() {
     redraw();
   });
   document.querySelector('.masthead').append(button);
+  showTheme();
 }
 
 /** What fills the figures of a class. */

@@ -18,10 +18,7 @@ const REACH_LINE = 10;
 
 class Plot {
   constructor(figure, stage, data, listeners) {
-    this.figure = figure;
-    this.stage = stage;
-    this.data = data;
-    this.listeners = listeners;
+    Object.assign(this, { figure, stage, data, listeners });
     this.canvas = stage.querySelector('canvas');
     this.context = this.canvas.getContext('2d', { alpha: false });
     // Where every position has its sample, a logarithmic axis would crowd nine tenths of them into the
@@ -246,13 +243,11 @@ class Plot {
 
   /** Positions of a series' samples on the present scales, kept until the scales change. */
   samplePositions(series) {
-    let positions = this.cachedPositions.get(series);
-    if (!positions) {
-      const { x, y } = series.samples;
-      positions = { x: this.scales.x.positions(x), y: this.scales.y.positions(y) };
-      this.cachedPositions.set(series, positions);
+    const { x, y } = series.samples;
+    if (!this.cachedPositions.has(series)) {
+      this.cachedPositions.set(series, { x: this.scales.x.positions(x), y: this.scales.y.positions(y) });
     }
-    return positions;
+    return this.cachedPositions.get(series);
   }
 
   across(position) {

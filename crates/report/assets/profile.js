@@ -1,10 +1,11 @@
 //! The profile of a workload: what is shown of its cells, and what is chosen from.
 
-/** What the kinds of code are called in a legend. */
+/** What the kinds of code are called in a legend, and their colours. */
 const KINDS = {
-  all: 'all processes', process: 'process', kernel: 'kernel', 'kernel-module': 'kernel module', user: 'user code',
-  vdso: 'vDSO', bpf: 'BPF', jit: 'made at run time', wait: 'kind of wait', line: 'line of source',
-  waker: 'who ends the wait', unknown: 'no symbol',
+  all: ['all processes', 'series-6'], process: ['process', 'series-6'], kernel: ['kernel', 'series-1'],
+  'kernel-module': ['kernel module', 'series-4'], user: ['user code', 'series-2'], vdso: ['vDSO', 'series-5'],
+  bpf: ['BPF', 'series-3'], jit: ['made at run time', 'series-7'], wait: ['kind of wait', 'series-0'],
+  line: ['line of source', 'series-0'], waker: ['who ends the wait', 'series-0'], unknown: ['no symbol', 'muted'],
 };
 
 /** The profiled cells of one workload, unpacked. */

@@ -1,7 +1,7 @@
 //! Advice as text and as JSON.
 
-use crate::layout::{GAP, INDENT, Pen, Style};
-use crate::matrix::grid::{Grid, GridRow};
+use crate::layout::{INDENT, Pen, Style};
+use crate::matrix::grid::Grid;
 use analysis::Estimate;
 use analysis::advise::{Advice, Gain, GainVerdict, Nearest};
 use findings::format::{Unit, ci, count, factor, interval, list, percent, significant};
@@ -99,17 +99,12 @@ fn ranking(out: &mut String, advice: &Advice, pen: &Pen) {
         let interval = format!("{}–{}", unit.figure(low), unit.figure(high));
         (&row.label, value, interval, factor(row.times))
     });
-    let head = format!("{} an active descriptor", unit.symbol);
+    let heads =
+        [format!("{} an active descriptor", unit.symbol), "95 % CI".to_owned(), String::new()];
     let rows = texts.clone().map(|(label, value, interval, times)| {
-        let cells = [unit.figure(value), interval, times].map(|text| vec![text]);
-        GridRow::new(label.clone(), cells.to_vec())
+        (label.clone(), vec![unit.figure(value), interval, times])
     });
-    let grid = Grid {
-        stub: vec!["mechanism".to_owned()],
-        heads: [head, "95 % CI".to_owned(), String::new()].map(|head| vec![head]).to_vec(),
-        rows: rows.collect(),
-        gap: GAP,
-    };
+    let grid = Grid::plain("mechanism", heads, rows);
     if pen.width >= TABLE_WIDTH_MIN && grid.width() <= pen.width {
         return pen.grid(out, &grid);
     }

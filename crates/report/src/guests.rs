@@ -4,11 +4,10 @@
 mod published;
 
 use crate::html::head;
-use crate::layout::{GAP, Pen};
-use crate::matrix::grid::{Grid, GridRow};
-use crate::text::NO_FIGURE;
-use crate::text::averages;
-use analysis::Analysis;
+use crate::layout::Pen;
+use crate::matrix::grid::Grid;
+use crate::text::{NO_FIGURE, averages};
+use analysis::{Analysis, AverageColumn, AverageRow};
 use findings::format::{factor, significant};
 use maud::{Markup, html};
 use model::{Run, SPINLOCKS};
@@ -67,22 +66,25 @@ impl Guests {
         let differ_in_locks = locks.iter().any(|waiting| *waiting != first && waiting.is_some());
         Some(Guests { rows, loads, differ_in_locks })
     }
+}
 
-    /// The number of CPUs of the machine that has most.
-    fn cpus(&self) -> usize {
-        self.rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0)
-    }
+/// The number of CPUs of the machine that has most.
+fn cpus(rows: &[GuestRow]) -> usize {
+    rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0)
+}
+
+fn seconds(seconds: Option<&f64>) -> String {
+    seconds.map_or_else(|| NO_FIGURE.to_owned(), |seconds| significant(*seconds))
 }
 
 /// The loads of a build and how long it took under each.
 fn elapsed(analysis: &Analysis) -> (Vec<String>, Vec<Elapsed>) {
-    let Some(builds) = analysis.averages.first() else { return Default::default() };
     // The elapsed time is the first of the times.
-    let Some(row) = builds.rows.iter().find(|row| row.metric.unit == "ns") else {
-        return Default::default();
-    };
-    let mut all = Vec::new();
-    for (index, column) in averages::shown(builds) {
+    let builds = analysis.averages.first();
+    let is_time = |row: &&AverageRow| row.metric.unit == "ns";
+    let row = builds.and_then(|builds| Some((builds, builds.rows.iter().find(is_time)?)));
+    let Some((builds, row)) = row else { return Default::default() };
+    let load = |(index, column): (usize, &AverageColumn)| {
         let elapsed = match &row.figures[index] {
             Some(average) => Elapsed::Mean {
                 seconds: average.mean / 1e9,
@@ -90,9 +92,9 @@ fn elapsed(analysis: &Analysis) -> (Vec<String>, Vec<Elapsed>) {
             },
             None => Elapsed::None(averages::outcome(column).unwrap_or_default()),
         };
-        all.push((averages::head(column), elapsed));
-    }
-    all.into_iter().unzip()
+        (averages::head(column), elapsed)
+    };
+    averages::shown(builds).map(load).unzip()
 }
 
 /// `410.7 (2.5)`, and its ratio to that of the first row.
@@ -115,18 +117,14 @@ impl Pen {
     pub(crate) fn guests(&self, out: &mut String, guests: &Guests) {
         out.push('\n');
         self.heading(out, "Time that the guests' CPUs ran, in s");
-        let heads = (0..guests.cpus()).map(|cpu| vec![format!("CPU {cpu}")]);
-        let heads = heads.chain([vec!["all".to_owned()]]).collect();
+        let cpus = cpus(&guests.rows);
+        let heads = (0..cpus).map(|cpu| format!("CPU {cpu}")).chain(["all".to_owned()]);
         let rows = guests.rows.iter().map(|row| {
             let all = row.cpus.iter().sum::<f64>();
-            let missing = guests.cpus() - row.cpus.len();
-            let cells = row.cpus.iter().map(|cpu| significant(*cpu));
-            let cells = cells.chain((0..missing).map(|_| NO_FIGURE.to_owned()));
-            let cells = cells.chain([significant(all)]).map(|text| vec![text]);
-            GridRow::new(row.name.clone(), cells.collect())
+            let cells = (0..cpus).map(|cpu| seconds(row.cpus.get(cpu)));
+            (row.name.clone(), cells.chain([significant(all)]).collect())
         });
-        let grid = Grid { stub: vec!["guest".to_owned()], heads, rows: rows.collect(), gap: GAP };
-        self.grid(out, &grid);
+        self.grid(out, &Grid::plain("guest", heads, rows));
     }
 }
 
@@ -158,14 +156,11 @@ fn publication() -> Markup {
 
 /// Rows down; loads and CPUs across. Below a time stands its ratio to that of the first row.
 fn table(id: &str, title: &str, loads: &[&str], rows: &[GuestRow]) -> Markup {
-    let cpus = rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0);
+    let cpus = cpus(rows);
     let columns: Vec<String> = (0..cpus).map(|cpu| format!("CPU {cpu}")).collect();
     let figures = loads.iter().copied().chain(columns.iter().map(String::as_str));
     let figures = figures.chain(["all CPUs"]).map(|head| (head, true));
     let heads: Vec<(&str, bool)> = [("locks", false)].into_iter().chain(figures).collect();
-    let cpu = |seconds: Option<&f64>| {
-        seconds.map_or_else(|| NO_FIGURE.to_owned(), |seconds| significant(*seconds))
-    };
     let body = html! {
         tbody {
             @for row in rows {
@@ -176,9 +171,9 @@ fn table(id: &str, title: &str, loads: &[&str], rows: &[GuestRow]) -> Markup {
                         @let [text, ratio] = elapsed_texts(row.loads.get(index), first);
                         td.number { (text) @if !ratio.is_empty() { span.interval { (ratio) } } }
                     }
-                    @for index in 0..cpus { td.number { (cpu(row.cpus.get(index))) } }
+                    @for index in 0..cpus { td.number { (seconds(row.cpus.get(index))) } }
                     @let all = row.cpus.iter().sum();
-                    td.number { (cpu(Some(&all).filter(|_| !row.cpus.is_empty()))) }
+                    td.number { (seconds(Some(&all).filter(|_| !row.cpus.is_empty()))) }
                 }
             }
         }

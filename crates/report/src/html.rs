@@ -34,7 +34,7 @@ use ::findings::grouping::grouped;
 use ::findings::{Answer, Conclusions};
 use analysis::compare::is_median;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::{Outcome, Run, WorkloadInfo};
+use model::{Outcome, Run, Warning, WorkloadInfo};
 use view::Analysed;
 
 const STYLE: &str = concat!(
@@ -336,8 +336,8 @@ fn caveats(runs: &[Analysed]) -> Markup {
                 ul.caveats {
                     @for caveat in &conclusions.caveats {
                         li {
-                            @let remedy = caveat.remedy();
-                            (caveat.what())
+                            @let Warning { what, remedy } = caveat.warning();
+                            (what)
                             @if !remedy.is_empty() { " → " code { (remedy) } }
                         }
                     }

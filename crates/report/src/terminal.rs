@@ -15,9 +15,8 @@ use crate::layout::{
     BOLD, DIM, Detail, GAP, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, left, widest,
 };
 use crate::matrix::grid::{Cell, Grid, GridRow};
-use crate::text;
-use crate::text::NO_FIGURE;
 use crate::text::leads::{Mark, sign};
+use crate::text::{self, NO_FIGURE};
 use analysis::{Analysis, Row, Table};
 use anstyle::Style as Paint;
 use findings::answer::{is_in_answer, listed};

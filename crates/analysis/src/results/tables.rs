@@ -2,7 +2,7 @@
 
 use super::{ComparisonReason, Growth, MissingFigure, ProfileTable, Rate, Scaling, Speedup};
 use crate::thresholds::SAME_MAX;
-use model::{Fact, FailureReason, LoadOutcome, MetricInfo, Parameters};
+use model::{Cell, CellKey, Fact, FailureReason, LoadOutcome, MetricInfo, Parameters, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -538,6 +538,18 @@ impl Table {
     /// The row of `subject`.
     pub fn row(&self, subject: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.subject == subject)
+    }
+
+    /// Whether a cell, or a profiled one, is of `subject`; a cell may have more parameters than the table.
+    pub fn has_cell(&self, subject: &str, key: &CellKey) -> bool {
+        let mut parameters = self.parameters.iter();
+        (key.workload.as_str(), key.subject.as_str()) == (self.workload.as_str(), subject)
+            && parameters.all(|(name, value)| key.parameters.get(name) == Some(value))
+    }
+
+    /// The cells of `run` that the figures of `subject` are from.
+    pub fn cells<'r>(&self, run: &'r Run, subject: &str) -> impl Iterator<Item = &'r Cell> {
+        run.cells.iter().filter(move |cell| self.has_cell(subject, &cell.key))
     }
 
     /// What `subject` does, if another row does the same: else it has no alternative.

@@ -102,7 +102,7 @@ impl Load<'_> {
         let level = |figure| Unit::for_table(&table.metric.unit, &[figure]).with_symbol(figure);
         let median =
             if is_bound { "median latency at least" } else { "half of the replies within" };
-        let tail = match (is_bound, all.count >= quantile_count_min("p99")) {
+        let tail = match (is_bound, all.count >= P99_COUNT_MIN) {
             (true, true) => Some(("p99 at least", all.p99)),
             (true, false) => None,
             (false, true) => Some(("99 % within", all.p99)),
@@ -127,11 +127,8 @@ impl Load<'_> {
     }
 
     fn cells(&self) -> impl Iterator<Item = &Cell> {
-        let is_of_load = |cell: &&Cell| {
-            (&cell.key.workload, &cell.key.parameters)
-                == (&self.headline.workload, &self.headline.parameters)
-        };
-        self.run.cells.iter().filter(is_of_load)
+        let subject = self.headline.rows.first().map_or("", |row| &row.subject);
+        self.headline.cells(self.run, subject)
     }
 
     fn replies_per_s(&self) -> Option<SingleFigure> {
@@ -150,42 +147,25 @@ impl Load<'_> {
 
     /// The quantiles of all requests, with the CIs that those of latencies have.
     fn quantiles(&self, table: &Table, all: &Distribution) -> Vec<SingleFigure> {
-        let &Distribution { p50, p90, p99, p99_9, max, .. } = all;
-        let quantiles = [("p50", p50), ("p90", p90), ("p99", p99), ("p99.9", p99_9), ("max", max)];
-        let counted =
-            quantiles.into_iter().filter(|(name, _)| all.count >= quantile_count_min(name));
-        let figure_of = |(name, value): (&str, f64)| {
+        // The first metric with a distribution is what the metrics of the whole load are of.
+        let first = self.tables.iter().find(|table| !table.distributions.is_empty());
+        let is_latency = first.is_some_and(|first| first.metric.name == table.metric.name);
+        let of_whole = |role| self.tables.iter().find(|table| table.metric.role == role);
+        let with_ci = |role| only_median(of_whole(role).filter(|_| is_latency)?);
+        // With fewer requests a quantile is the maximum; the CI is from the distributions of all intervals.
+        let quantiles = [
+            ("p50", all.p50, 1, None),
+            ("p90", all.p90, P90_COUNT_MIN, None),
+            ("p99", all.p99, P99_COUNT_MIN, with_ci(MetricRole::WholeP99)),
+            ("p99.9", all.p99_9, P999_COUNT_MIN, with_ci(MetricRole::WholeP999)),
+            ("max", all.max, 1, None),
+        ];
+        let counted = quantiles.into_iter().filter(|(_, _, count_min, _)| all.count >= *count_min);
+        let figure_of = |(name, value, _, with_ci): (&str, f64, u64, Option<Estimate>)| {
             let single = Estimate { value, low: value, high: value };
-            // The same figure, from the distributions of all intervals.
-            let with_ci = self.tail(name).filter(|_| self.is_latency(table));
             figure(table, name.to_owned(), with_ci.unwrap_or(single))
         };
         counted.filter_map(figure_of).collect()
-    }
-
-    /// The first metric with a distribution is what the metrics of the whole load are of.
-    fn is_latency(&self, table: &Table) -> bool {
-        let first = self.tables.iter().find(|table| !table.distributions.is_empty());
-        first.is_some_and(|first| first.metric.name == table.metric.name)
-    }
-
-    fn tail(&self, quantile: &str) -> Option<Estimate> {
-        let role = match quantile {
-            "p99" => MetricRole::WholeP99,
-            "p99.9" => MetricRole::WholeP999,
-            _ => return None,
-        };
-        only_median(self.tables.iter().find(|table| table.metric.role == role)?)
-    }
-}
-
-/// With fewer requests a quantile is the maximum.
-fn quantile_count_min(quantile: &str) -> u64 {
-    match quantile {
-        "p90" => P90_COUNT_MIN,
-        "p99" => P99_COUNT_MIN,
-        "p99.9" => P999_COUNT_MIN,
-        _ => 1,
     }
 }
 

@@ -64,7 +64,7 @@ impl Trust {
             |finding| matches!(&finding.data, Data::Control(all) if all.iter().any(|control| control.caught > 0)),
         );
         let remedy = match &reason {
-            TrustReason::Caveat(caveat) => caveat.remedy(),
+            TrustReason::Caveat(caveat) => caveat.warning().remedy,
             _ => String::new(),
         };
         Self {
@@ -89,7 +89,7 @@ impl Trust {
         };
         let reason = match &self.reason {
             TrustReason::NoMedians => "no medians to judge by".to_owned(),
-            TrustReason::Caveat(caveat) => uncapitalized(&caveat.what()),
+            TrustReason::Caveat(caveat) => uncapitalized(&caveat.warning().what),
             TrustReason::FailedCells { failed, cells } => {
                 format!("{} of {} cells failed", count(*failed as u64), count(*cells as u64))
             }

@@ -68,40 +68,27 @@ impl Undecided {
             grown: grown.into_iter().map(|(subject, _)| subject.to_owned()).collect(),
         }
     }
-
-    /// Whether nothing is open.
-    pub fn is_empty(&self) -> bool {
-        self.series + self.comparisons == 0
-    }
 }
 
 /// `7 of 96 verdicts: 4 series (poll ×391, select ×337, …) and 3 comparisons`.
 fn sentence(series: usize, comparisons: usize, total: usize, grown: &[(&str, f64)]) -> Sentence {
-    let noun =
-        |number: usize, noun: &str| (number > 0).then(|| counted(&count(number as u64), noun));
+    let [open, all, of_series, of_two] =
+        [series + comparisons, total, series, comparisons].map(|number| count(number as u64));
     // `series` is its own plural.
-    let of_series =
-        (series > 0).then(|| format!("{} series{}", count(series as u64), named(grown)));
-    let sorts: Vec<String> =
-        of_series.into_iter().chain(noun(comparisons, "comparisons")).collect();
+    let of_series = (series > 0).then(|| format!("{of_series} series{}", named(grown)));
+    let of_two = (comparisons > 0).then(|| counted(&of_two, "comparisons"));
+    let sorts: Vec<String> = of_series.into_iter().chain(of_two).collect();
     if sorts.is_empty() {
         return Sentence::default();
     }
-    let open = count((series + comparisons) as u64);
-    let sorts = list(&sorts);
-    Sentence::new([text(format!("{open} of {} verdicts: {sorts}", count(total as u64)))])
+    Sentence::new([text(format!("{open} of {all} verdicts: {}", list(&sorts)))])
 }
 
 /// The first of those that grew, with their factors, in brackets.
 fn named(grown: &[(&str, f64)]) -> String {
-    let mut names: Vec<String> = grown
-        .iter()
-        .take(NAMED_MAX)
-        .map(|(subject, times)| format!("{subject} {}", factor(*times)))
-        .collect();
-    if grown.len() > NAMED_MAX {
-        names.push("…".to_owned());
-    }
+    let name = |(subject, times): &(&str, f64)| format!("{subject} {}", factor(*times));
+    let more = (grown.len() > NAMED_MAX).then(|| "…".to_owned());
+    let names: Vec<String> = grown.iter().take(NAMED_MAX).map(name).chain(more).collect();
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 

@@ -60,54 +60,53 @@ impl CaveatKind for LimitedProfile {
     }
 
     fn what(&self) -> String {
-        match self {
-            Self::System { limit: Limit::KernelHidden { perf_level }, .. } => {
-                let level =
-                    perf_level.map(|level| format!(" (kernel.perf_event_paranoid is {level})"));
-                format!("the profile has no samples in the kernel{}", level.unwrap_or_default())
-            }
-            Self::System { limit: Limit::KernelSymbolsHidden, .. } => {
-                "the profile has no names of kernel functions (kernel.kptr_restrict)".to_owned()
-            }
-            Self::System { limit: Limit::SamplesLost { lost }, samples } => {
-                let (lost, all) = (count(*lost), count(samples + lost));
-                format!("{lost} of {all} samples of the profile were lost")
-            }
-            Self::System { limit: Limit::WaitsHidden { error }, .. } => {
-                format!("the profile has no waits: {error}")
-            }
-            Self::System { limit: Limit::WaitsSampled { error }, .. } => {
-                format!(
-                    "the profile does not say what ends waits, nor has it those for a CPU: {error}"
-                )
-            }
-            Self::System { limit: Limit::ProcessHidden { program, error }, .. } => {
-                format!("the profile has no samples of {program}: {error}")
-            }
-            Self::Unnamed { share } => {
-                format!("{} of the profile's samples have no symbol", percent(*share))
-            }
-            Self::CellsFailed { cells, total, event } => {
-                let (cells, total) = (count(*cells), count(*total));
-                format!("{cells} of {total} cells of the profile failed: {event}")
-            }
-        }
+        self.words().0
     }
 
     fn remedy(&self) -> String {
+        self.words().1.to_owned()
+    }
+}
+
+impl LimitedProfile {
+    /// What is missing, and what shows it; an error says that itself.
+    fn words(&self) -> (String, &'static str) {
         match self {
-            Self::System { limit, .. } => match limit {
-                Limit::KernelHidden { .. } => "sudo sysctl kernel.perf_event_paranoid=1",
-                Limit::KernelSymbolsHidden => "sudo sysctl kernel.kptr_restrict=0",
-                Limit::SamplesLost { .. } => "leave a CPU idle while it is profiled",
-                Limit::ProcessHidden { .. } => "run knee as the user of that process, or as root",
-                // It says itself what fixes it.
-                Limit::WaitsHidden { .. } | Limit::WaitsSampled { .. } => "",
-            },
-            Self::Unnamed { .. } => "build with symbols, or install the libraries' debug symbols",
-            Self::CellsFailed { .. } => "",
+            Self::System { limit: Limit::KernelHidden { perf_level }, .. } => {
+                let level = "kernel.perf_event_paranoid";
+                let level = perf_level.map(|is| format!(" ({level} is {is})")).unwrap_or_default();
+                let what = format!("the profile has no samples in the kernel{level}");
+                (what, "sudo sysctl kernel.perf_event_paranoid=1")
+            }
+            Self::System { limit: Limit::KernelSymbolsHidden, .. } => {
+                let what = "the profile has no names of kernel functions (kernel.kptr_restrict)";
+                (what.to_owned(), "sudo sysctl kernel.kptr_restrict=0")
+            }
+            Self::System { limit: Limit::SamplesLost { lost }, samples } => {
+                let (lost, all) = (count(*lost), count(samples + lost));
+                let what = format!("{lost} of {all} samples of the profile were lost");
+                (what, "leave a CPU idle while it is profiled")
+            }
+            Self::System { limit: Limit::WaitsHidden { error }, .. } => {
+                (format!("the profile has no waits: {error}"), "")
+            }
+            Self::System { limit: Limit::WaitsSampled { error }, .. } => {
+                let what = "the profile does not say what ends waits, nor has it those for a CPU";
+                (format!("{what}: {error}"), "")
+            }
+            Self::System { limit: Limit::ProcessHidden { program, error }, .. } => {
+                let what = format!("the profile has no samples of {program}: {error}");
+                (what, "run knee as the user of that process, or as root")
+            }
+            Self::Unnamed { share } => {
+                let what = format!("{} of the profile's samples have no symbol", percent(*share));
+                (what, "build with symbols, or install the libraries' debug symbols")
+            }
+            Self::CellsFailed { cells, total, event } => {
+                let (cells, total) = (count(*cells), count(*total));
+                (format!("{cells} of {total} cells of the profile failed: {event}"), "")
+            }
         }
-        .to_owned()
     }
 }
 

@@ -154,8 +154,7 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
             let named: Vec<String> = named
                 .map(|leader| format!("{} of it in {}", share_of(&leader.frame), placed(leader)))
                 .collect();
-            let within = process.map(|process| format!(" of {process}")).unwrap_or_default();
-            format!("{whole} is in several functions{within}, {}{busy}", list(&named))
+            format!("{whole} is in several functions{owner}, {}{busy}", list(&named))
         }
     };
     let unnamed = shares(differences, |difference| Some(difference.unnamed_share));

@@ -39,12 +39,7 @@ impl FindingKind for Attribution {
     const SECTION: Section = Section::CpuTime;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let profiles = context.analysis.profiles.iter();
-        let of_profile = |profile: &ProfileTable| {
-            let table = context.tables().find(|table| is_of(profile, table));
-            table.map(|table| of_table(profile, table)).unwrap_or_default()
-        };
-        profiles.flat_map(of_profile).collect()
+        profiled(context).flat_map(|(profile, table)| of_table(profile, table)).collect()
     }
 
     fn rank(&self) -> f64 {
@@ -108,10 +103,17 @@ impl FindingKind for Attribution {
     }
 }
 
-/// Whether `profile` is of the metric of `table`.
-pub(crate) fn is_of(profile: &ProfileTable, table: &Table) -> bool {
-    (&profile.workload, &profile.parameters, &profile.metric.name)
-        == (&table.workload, &table.parameters, &table.metric.name)
+/// The profiles, each with the table of its metric.
+pub(crate) fn profiled<'a>(
+    context: &Context<'a>,
+) -> impl Iterator<Item = (&'a ProfileTable, &'a Table)> {
+    context.analysis.profiles.iter().filter_map(|profile| {
+        let of_profile = |table: &&Table| {
+            (&profile.workload, &profile.parameters, &profile.metric.name)
+                == (&table.workload, &table.parameters, &table.metric.name)
+        };
+        Some((profile, context.tables().find(of_profile)?))
+    })
 }
 
 fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {

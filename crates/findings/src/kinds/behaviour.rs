@@ -12,12 +12,7 @@ pub use server::ServerBehaviour as Behaviour;
 impl FindingKind for Behaviour {
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.headline_rows(), |table, row| {
-            let is_of_row = |cell: &&Cell| {
-                let key = &cell.key;
-                (&key.workload, &key.subject, &key.parameters)
-                    == (&table.workload, &row.subject, &table.parameters)
-            };
-            let mut cells: Vec<&Cell> = context.run.cells.iter().filter(is_of_row).collect();
+            let mut cells: Vec<&Cell> = table.cells(context.run, &row.subject).collect();
             // What is seen with the most connections says the most.
             cells.sort_by_key(|cell| std::cmp::Reverse(cell.key.point));
             let kinds: [fn(&Cell) -> Option<Self>; 4] = [closes, delays, grows, divides];
@@ -41,24 +36,7 @@ impl FindingKind for Behaviour {
     }
 
     fn tag(all: &[Self]) -> Tag {
-        let word = match all[0] {
-            Self::ServesSome { .. } => "unserved",
-            Self::Fails { .. } | Self::Misfits { .. } => "fails",
-            Self::Redirects { .. } => "redirects",
-            Self::Stalls { .. } => "stalls",
-            Self::OverflowsAcceptQueue { .. } => "queue",
-            Self::ClosesAfterReply { .. }
-            | Self::ClosesAfterRequests { .. }
-            | Self::ClosesIdle { .. }
-            | Self::HoldsFewer { .. } => "closes",
-            Self::DelayedReply { .. } => "delayed",
-            Self::DividesUnevenly { .. } => "uneven",
-            Self::LosesWorkers { .. } => "workers",
-            Self::WarmsUp { .. } => "cold",
-            Self::ThreadPerConnection(_) => "threads",
-            Self::ProcessPerConnection(_) => "processes",
-        };
-        Tag { word, tone: Tone::Open }
+        Tag { word: all[0].words().0, tone: Tone::Open }
     }
 }
 

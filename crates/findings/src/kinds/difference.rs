@@ -81,32 +81,27 @@ impl FindingKind for Difference {
         let mut subjects = names.subjects.iter().map(|subject| names.label(subject));
         let first = subjects.next().unwrap_or_else(|| text(""));
         let second = subjects.next().unwrap_or_else(|| text(""));
-        let parts = match relation {
+        let same = || ("is the same as".to_owned(), String::new());
+        let (verb, rest) = match relation {
             Relation::Ratio { ratio, ci: Some((low, high)) } if *low < 1.0 && *high > 1.0 => {
-                let (ratio, low, high) = (of_it(*ratio), of_it(*low), of_it(*high));
-                let rest = format!(" {at}: {ratio}, {}", ci(&low, &high));
-                vec![first, text(" can't be distinguished from "), second, text(rest)]
+                let [ratio, low, high] = [*ratio, *low, *high].map(of_it);
+                let rest = format!(": {ratio}, {}", ci(&low, &high));
+                ("can't be distinguished from".to_owned(), rest)
             }
-            Relation::Ratio { ratio, ci } => match size(*ratio) {
-                None => vec![first, text(" is the same as "), second, text(format!(" {at}"))],
-                Some(size) => {
-                    let ci = ci.map(|(low, high)| format!(" (95 % CI {})", span(low, high)));
-                    let rest = format!(" {at}{}", ci.unwrap_or_default());
-                    vec![first, text(format!(" is {size} ")), second, text(rest)]
-                }
-            },
-            Relation::Equal => {
-                vec![first, text(" is the same as "), second, text(format!(" {at}"))]
-            }
+            Relation::Ratio { ratio, ci } => size(*ratio).map_or_else(same, |size| {
+                let ci = ci.map(|(low, high)| format!(" (95 % CI {})", span(low, high)));
+                (format!("is {size}"), ci.unwrap_or_default())
+            }),
+            Relation::Equal => same(),
             Relation::NoRatio => {
-                let rest = format!(" have no ratio {at}: one is not above zero");
-                vec![first, text(" and "), second, text(rest)]
+                let rest = text(format!(" have no ratio {at}: one is not above zero"));
+                return Sentence::new([first, text(" and "), second, rest]);
             }
             Relation::Unmeasured { because } => {
-                vec![first, text(format!(" did not finish {at}: {because}"))]
+                return Sentence::new([first, text(format!(" did not finish {at}: {because}"))]);
             }
         };
-        Sentence::new(parts)
+        Sentence::new([first, text(format!(" {verb} ")), second, text(format!(" {at}{rest}"))])
     }
 }
 
@@ -141,20 +136,12 @@ impl Difference {
     }
 }
 
-fn cells<'a>(
-    run: &'a Run,
-    table: &'a Table,
-    row: &'a Row,
-    point: u64,
-) -> impl Iterator<Item = &'a Cell> {
-    run.cells.iter().filter(move |cell| {
-        let key = &cell.key;
-        key.subject == row.subject && key.parameters == table.parameters && key.point == point
-    })
+fn cells<'a>(run: &'a Run, table: &Table, row: &Row, point: u64) -> impl Iterator<Item = &'a Cell> {
+    table.cells(run, &row.subject).filter(move |cell| cell.key.point == point)
 }
 
 /// What stands in the place of a figure, if that says something.
-fn why_unmeasured<'a>(run: &'a Run, table: &'a Table, row: &'a Row, point: u64) -> Option<&'a str> {
+fn why_unmeasured<'a>(run: &'a Run, table: &Table, row: &Row, point: u64) -> Option<&'a str> {
     cells(run, table, row, point).find_map(|cell| match &cell.outcome {
         Outcome::Failed { reason: FailureReason::Reported { message }, .. } => {
             Some(message.as_str())

@@ -120,10 +120,7 @@ impl MemoryLevels {
             let LevelName::Cache { level: number, .. } = level.name else { continue };
             let Some(cache) = caches.iter().find(|cache| cache.level == number) else { continue };
             // The last level that the cache has; it is left where another one follows.
-            let is_left = |next: &&MemoryLevel| match next.name {
-                LevelName::Cache { level, .. } => level != number,
-                LevelName::BeyondShare { .. } | LevelName::MainMemory | LevelName::Unknown => true,
-            };
+            let is_left = |next: &&MemoryLevel| !matches!(next.name, LevelName::Cache { level, .. } if level == number);
             let Some(next) = levels.get(index + 1).filter(is_left) else { continue };
             let kib = level.to / spread;
             let is_early = (kib as f64) < cache.kib as f64 * CACHE_LEFT_SHARE_MIN;

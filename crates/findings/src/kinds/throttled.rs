@@ -80,12 +80,9 @@ impl Throttled {
     fn new(context: &Context<'_>, table: &Table, row: &Row) -> Option<Self> {
         let cpus = table.parameters.get(QUOTA)?.size()?;
         let mut points: BTreeMap<u64, Throttling> = BTreeMap::new();
-        for cell in &context.run.cells {
-            let key = &cell.key;
-            let is_of_row = (&key.workload, &key.subject, &key.parameters)
-                == (&table.workload, &row.subject, &table.parameters);
-            if let Some(used) = Throttling::from_facts(&cell.facts).filter(|_| is_of_row) {
-                let sum = points.entry(key.point).or_default();
+        for cell in table.cells(context.run, &row.subject) {
+            if let Some(used) = Throttling::from_facts(&cell.facts) {
+                let sum = points.entry(cell.key.point).or_default();
                 *sum = sum.plus(&used);
             }
         }
@@ -93,8 +90,7 @@ impl Throttled {
         let from = *points.keys().next()?;
         let (point, last) = points.pop_last()?;
         let latency_ns = |role: MetricRole| {
-            let mut siblings = siblings(&context.analysis.tables, table);
-            let of_role = siblings.find(|sibling| sibling.metric.role == role)?;
+            let of_role = context.sibling(table, role)?;
             Some(of_role.row(&row.subject)?.at(point)?.median.value)
         };
         let median_ns = latency_ns(MetricRole::Latency);
@@ -110,13 +106,6 @@ impl Throttled {
             latency_ns: median_ns.zip(p99_ns).map(|(median, p99)| [median, p99]),
         })
     }
-}
-
-/// The tables of the metrics that were measured together with that of `table`.
-fn siblings<'a>(tables: &'a [Table], table: &Table) -> impl Iterator<Item = &'a Table> {
-    let key = |table: &Table| (table.workload.clone(), table.parameters.clone());
-    let wanted = key(table);
-    tables.iter().filter(move |sibling| key(sibling) == wanted)
 }
 
 #[cfg(test)]

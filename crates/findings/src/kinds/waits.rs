@@ -1,6 +1,6 @@
 //! What the threads of an operation wait for that take longer along the axis: where they wait, and where others end it.
 
-use super::attribution::is_of;
+use super::attribution::profiled;
 use super::prelude::*;
 use crate::format::attributed::called_by;
 use crate::format::{count, counted, function_name, percent};
@@ -30,11 +30,8 @@ impl FindingKind for Waits {
     const SECTION: Section = Section::CpuTime;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_profile = |profile: &ProfileTable| {
-            let table = context.tables().find(|table| is_of(profile, table));
-            table.map(|table| of_table(profile, table)).unwrap_or_default()
-        };
-        context.analysis.profiles.iter().filter(|p| p.headline).flat_map(of_profile).collect()
+        let headline = profiled(context).filter(|(profile, _)| profile.headline);
+        headline.flat_map(|(profile, table)| of_table(profile, table)).collect()
     }
 
     fn rank(&self) -> f64 {

@@ -11,17 +11,9 @@ pub(crate) fn sentence(label: &str, contention: &Contention) -> String {
     let with_interval = |(times, [low, high]): (String, [f64; 2])| {
         format!("{times} ({})", ci(&significant(low), &significant(high)))
     };
-    let control = match control_verdict {
-        Verdict::Slower | Verdict::Faster => with_interval(times(*control)),
-        Verdict::Same => with_interval((
-            format!("the same, {}", factor(control.value)),
-            [control.low, control.high],
-        )),
-        Verdict::Undecided => with_interval((
-            format!("not surely different, {}", factor(control.value)),
-            [control.low, control.high],
-        )),
-    };
+    let Estimate { value, low, high } = *control;
+    let alike = alike(*control_verdict).map(|word| format!("{word}, {}", factor(value)));
+    let control = with_interval(alike.map_or_else(|| times(*control), |text| (text, [low, high])));
     let apart = match shared.as_str() {
         "" => String::new(),
         shared => format!(", which do not share {shared},"),
@@ -39,13 +31,18 @@ pub(crate) fn sentence(label: &str, contention: &Contention) -> String {
 /// by processes 1.26 times slower`.
 pub fn short_sentence(label: &str, contention: &Contention) -> String {
     let Contention { slowdown, control, control_verdict, separate, .. } = contention;
-    let control = match control_verdict {
-        Verdict::Slower | Verdict::Faster => times(*control).0,
-        Verdict::Same => "the same".to_owned(),
-        Verdict::Undecided => "not surely different".to_owned(),
-    };
+    let control = alike(*control_verdict).map_or_else(|| times(*control).0, str::to_owned);
     let (head, slowdown) = (head(label, contention), times(*slowdown).0);
     format!("{head} is {slowdown}{}, and by {separate} {control}", locks(contention))
+}
+
+/// What a control is that is neither slower nor faster.
+fn alike(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Slower | Verdict::Faster => None,
+        Verdict::Same => Some("the same"),
+        Verdict::Undecided => Some("not surely different"),
+    }
 }
 
 fn head(label: &str, contention: &Contention) -> String {

@@ -42,10 +42,8 @@ pub fn analyse(run: &Run) -> Analysis {
         data: finding.data.clone(),
         sentence: finding.text().to_string(),
     };
-    let caveat =
-        |caveat: &findings::Caveat| Warning { what: caveat.what(), remedy: caveat.remedy() };
     let findings = conclusions.findings.iter().map(finding).collect();
-    let caveats = conclusions.caveats.iter().map(caveat).collect();
+    let caveats = conclusions.caveats.iter().map(findings::Caveat::warning).collect();
     let analysis::Analysis { tables, maps, averages, .. } = conclusions.analysis;
     Analysis { tables, maps, averages, findings, caveats }
 }

@@ -3,7 +3,7 @@
 //! A benchmark of Bencher is a point of a series here. A measure has one unit, and one direction in which
 //! its thresholds lie: so it is named after these, and not after the figure.
 
-use super::material::{Content, Format, Head, Material, has_figures, measured, series};
+use super::material::{Content, Format, Head, Material, has_figures, measured, series, write_json};
 use analysis::Estimate;
 use model::MetricInfo;
 use serde_json::{Value, json};
@@ -43,8 +43,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
             }
         }
     }
-    serde_json::to_writer_pretty(&mut *out, &benchmarks)?;
-    out.write_all(b"\n")
+    write_json(&benchmarks, out)
 }
 
 /// The slug of a measure: `latency`, `tokens-per-second`, `percent`. It names the direction where

@@ -22,27 +22,12 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-const LEFT: [&str; 3] = ["run", "workload", "subject"];
-const OF_METRIC: [&str; 2] = ["metric", "unit"];
-const OF_SAMPLE: [&str; 5] = ["round", "point", "sample", "value", "missing"];
-const OF_POINT: [&str; 16] = [
-    "point",
-    "median",
-    "low",
-    "high",
-    "min",
-    "p10",
-    "p25",
-    "p75",
-    "p90",
-    "p99",
-    "max",
-    "rounds",
-    "samples",
-    "user_ns",
-    "system_ns",
-    "missing",
-];
+/// The names of columns: before the parameters, behind them, and behind these.
+const LEFT: &str = "run workload subject";
+const OF_METRIC: &str = "metric unit";
+const OF_SAMPLE: &str = "round point sample value missing";
+const OF_POINT: &str = "point median low high min p10 p25 p75 p90 p99 max rounds samples user_ns \
+                        system_ns missing";
 
 type Out<'a> = Writer<&'a mut dyn Write>;
 
@@ -71,18 +56,15 @@ impl<'a> Columns<'a> {
     }
 
     /// The line of names. A parameter that is called like another column says that it is one.
-    fn header(&self, rest: &[&str]) -> ByteRecord {
-        let fixed = || LEFT.iter().chain(&OF_METRIC).chain(rest).copied();
-        let parameters = self.parameters.iter().map(|name| {
-            if fixed().any(|column| column == *name) {
-                format!("parameter_{name}")
-            } else {
-                (*name).to_owned()
-            }
+    fn header(&self, rest: &str) -> ByteRecord {
+        let right = || OF_METRIC.split(' ').chain(rest.split(' '));
+        let is_fixed = |name: &str| LEFT.split(' ').chain(right()).any(|column| column == name);
+        let parameters = self.parameters.iter().map(|&name| {
+            let prefix = if is_fixed(name) { "parameter_" } else { "" };
+            for_spreadsheet(&[prefix, name].concat()).into_owned()
         });
-        let parameters = parameters.map(|name| for_spreadsheet(&name).into_owned());
-        let left = LEFT.iter().map(ToString::to_string);
-        let right = OF_METRIC.iter().chain(rest).map(ToString::to_string);
+        let [left, right] = [LEFT.split(' ').collect(), right().collect::<Vec<&str>>()]
+            .map(|names: Vec<&str>| names.into_iter().map(str::to_owned));
         left.chain(parameters).chain(right).collect::<Vec<String>>().into()
     }
 
@@ -96,15 +78,16 @@ impl<'a> Columns<'a> {
     ) -> CsvLine {
         let mut record = ByteRecord::from(vec![self.run.summary.id.as_str()]);
         let text = |text: &str| for_spreadsheet(text).into_owned();
-        let parameter = |value: &Value| match value {
-            Value::Word(word) => text(word),
+        let parameter = |name: &&str| match parameters.get(*name) {
+            Some(Value::Word(word)) => text(word),
             // A number stays one.
-            number => number.to_string(),
+            Some(number) => number.to_string(),
+            None => String::new(),
         };
-        let parameters = self.parameters.iter().map(|name| parameters.get(*name).map(parameter));
-        let fields = [Some(text(workload)), Some(text(subject))].into_iter().chain(parameters);
-        for field in fields.chain([metric.0, metric.1].map(|field| Some(text(field)))) {
-            record.push_field(field.unwrap_or_default().as_bytes());
+        let parameters = self.parameters.iter().map(parameter);
+        let fields = [workload, subject].map(text).into_iter().chain(parameters);
+        for field in fields.chain([metric.0, metric.1].map(text)) {
+            record.push_field(field.as_bytes());
         }
         CsvLine { common: record.len(), record, text: String::new() }
     }
@@ -139,7 +122,7 @@ fn plain(error: ::csv::Error) -> io::Error {
 }
 
 fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
-    out.write_byte_record(&columns.header(&OF_SAMPLE)).map_err(plain)?;
+    out.write_byte_record(&columns.header(OF_SAMPLE)).map_err(plain)?;
     for (workload, cell) in in_order(run) {
         let key = &cell.key;
         let line = |metric| columns.series(&key.workload, &key.subject, &key.parameters, metric);
@@ -162,7 +145,7 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
 }
 
 fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<()> {
-    out.write_byte_record(&columns.header(&OF_POINT)).map_err(plain)?;
+    out.write_byte_record(&columns.header(OF_POINT)).map_err(plain)?;
     for table in &material.analysis().tables {
         for row in &table.rows {
             let metric = (table.metric.name.as_str(), table.metric.unit.as_str());
@@ -171,16 +154,11 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
                 let point = table.points[column].to_string();
                 let figures = match cell {
                     Some(at) => figures(at, table.metric.role.is_whole()),
-                    None => vec![String::new(); OF_POINT.len() - 2],
+                    None => vec![String::new(); OF_POINT.split(' ').count() - 2],
                 };
                 let why = for_spreadsheet(&why(table, row, column)).into_owned();
-                let fields: Vec<&dyn Display> = [&point]
-                    .into_iter()
-                    .chain(&figures)
-                    .chain([&why])
-                    .map(|field| field as _)
-                    .collect();
-                line.write(out, &fields)?;
+                let fields = [&point].into_iter().chain(&figures).chain([&why]);
+                line.write(out, &fields.map(|field| field as _).collect::<Vec<&dyn Display>>())?;
             }
         }
     }

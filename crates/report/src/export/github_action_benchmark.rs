@@ -5,7 +5,7 @@
 //! configuration. So a run with both has two files.
 
 use super::material::{
-    Content, Format, Head, Material, What, has_figures, identity, measured, series,
+    Content, Format, Head, Material, What, has_figures, identity, measured, series, write_json,
 };
 use findings::format::ci;
 use serde::Serialize;
@@ -35,21 +35,21 @@ struct Entry {
 
 fn check(material: &Material) -> Result<(), String> {
     has_figures(material)?;
-    let [smaller, bigger] = [What::Smaller, What::Bigger].map(|what| has(material, what));
-    match material.what {
-        None if smaller && bigger => {
-            Err("the run has figures of which less is better, and others of \
-             which more is; a file of this format holds one sort: --what smaller or --what bigger"
-                .to_owned())
+    let has = [What::Smaller, What::Bigger].map(|what| has(material, what));
+    let refusal = match (material.what, has) {
+        (None, [true, true]) => {
+            "the run has figures of which less is better, and others of which more is; a file of \
+             this format holds one sort: --what smaller or --what bigger"
         }
-        Some(What::Smaller) if !smaller && bigger => {
-            Err("the run has no figure of which less is better; --what bigger has some".to_owned())
+        (Some(What::Smaller), [false, true]) => {
+            "the run has no figure of which less is better; --what bigger has some"
         }
-        Some(What::Bigger) if !bigger && smaller => {
-            Err("the run has no figure of which more is better; --what smaller has some".to_owned())
+        (Some(What::Bigger), [true, false]) => {
+            "the run has no figure of which more is better; --what smaller has some"
         }
-        _ => Ok(()),
-    }
+        _ => return Ok(()),
+    };
+    Err(refusal.to_owned())
 }
 
 fn has(material: &Material, what: What) -> bool {
@@ -77,6 +77,5 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
             }));
         }
     }
-    serde_json::to_writer_pretty(&mut *out, &entries)?;
-    out.write_all(b"\n")
+    write_json(&entries, out)
 }

@@ -12,7 +12,7 @@ use super::material::{
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
 use findings::format::{Unit, count, quantity};
-use model::{Cell, Run};
+use model::Run;
 use printable::one_line;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -116,6 +116,14 @@ struct Plot<'a> {
     unit: Unit,
 }
 
+const LOOK: &str = "\
+set key outside bottom center horizontal
+set rmargin 5
+set grid lt 1 lw 0.5 lc rgb '#e0e0e0'
+set border 3
+set tics nomirror
+";
+
 /// How far a linear axis goes.
 struct Height {
     bottom: f64,
@@ -137,21 +145,13 @@ impl Plot<'_> {
             table.workload.clone(),
             text::parameters::with_axis(self.run, &table.workload, &table.parameters),
         ];
-        writeln!(out, "\nreset")?;
-        writeln!(out, "set termoption noenhanced")?;
-        writeln!(
-            out,
-            "if (!on_screen) set output directory.{}.ending",
-            quoted(&format!("/{image}."))
-        )?;
-        writeln!(out, "title = {}", quoted(&title.join(" · ")))?;
-        writeln!(out, "set xlabel {}", quoted(&table.axis))?;
-        writeln!(out, "set ylabel {}", quoted(&text::metrics::measure(&table.metric, &self.unit)))?;
-        writeln!(out, "set key outside bottom center horizontal")?;
-        writeln!(
-            out,
-            "set rmargin 5\nset grid lt 1 lw 0.5 lc rgb '#e0e0e0'\nset border 3\nset tics nomirror"
-        )?;
+        let (file, title) = (quoted(&format!("/{image}.")), quoted(&title.join(" · ")));
+        let measure = text::metrics::measure(&table.metric, &self.unit);
+        let (across, up) = (quoted(&table.axis), quoted(&measure));
+        writeln!(out, "\nreset\nset termoption noenhanced")?;
+        writeln!(out, "if (!on_screen) set output directory.{file}.ending")?;
+        writeln!(out, "title = {title}\nset xlabel {across}\nset ylabel {up}")?;
+        out.write_all(LOOK.as_bytes())?;
         match height {
             Some(height) => self.trajectory(out, &height)?,
             None => self.steady(out)?,
@@ -204,10 +204,7 @@ impl Plot<'_> {
 
     /// Every call of a series: its position on the axis, and what was measured.
     fn calls(&self, row: &Row) -> impl Iterator<Item = (u64, f64)> {
-        let (table, subject) = (self.table, row.subject.clone());
-        let is_of_row = move |cell: &&Cell| text::tables::has_cell(table, &subject, &cell.key);
-        let cells = self.run.cells.iter().filter(is_of_row);
-        cells.flat_map(|cell| {
+        self.table.cells(self.run, &row.subject).flat_map(|cell| {
             let metrics =
                 cell.metrics.iter().filter(|metric| metric.name == self.table.metric.name);
             metrics.flat_map(|metric| {
@@ -220,23 +217,13 @@ impl Plot<'_> {
 
     fn trajectory(&self, out: &mut dyn Write, height: &Height) -> io::Result<()> {
         let rounds = self.points().map(|at| at.rounds).max().unwrap_or_default();
-        let all = format!(
-            "every call of {} is a dot; the lines are medians",
-            quantity(u64::from(rounds), "round")
-        );
-        let above = format!(
-            "{} of {} calls took longer and lie at the upper edge",
-            count(height.above as u64),
-            count(height.samples as u64)
-        );
-        writeln!(out, "top = exists(\"whole\") ? {} : {}", Short(height.whole), Short(height.top))?;
-        writeln!(
-            out,
-            "set title title.\"\\n\".{}.({} > top ? \"\\n\".{} : '')",
-            quoted(&all),
-            Short(height.whole),
-            quoted(&above)
-        )?;
+        let rounds = quantity(u64::from(rounds), "round");
+        let all = quoted(&format!("every call of {rounds} is a dot; the lines are medians"));
+        let [above, calls] = [height.above, height.samples].map(|number| count(number as u64));
+        let above = format!("{above} of {calls} calls took longer and lie at the upper edge");
+        let (whole, above) = (Short(height.whole), quoted(&above));
+        writeln!(out, "top = exists(\"whole\") ? {whole} : {}", Short(height.top))?;
+        writeln!(out, "set title title.\"\\n\".{all}.({whole} > top ? \"\\n\".{above} : '')")?;
         let far = self
             .points()
             .map(|at| at.point)

@@ -1,6 +1,6 @@
 //! All of it as JSON: the same text as `knee show --json` prints.
 
-use super::material::{Content, Format, Head, Material};
+use super::material::{Content, Format, Head, Material, write_json};
 use crate::json::run;
 use std::io::{self, Write};
 
@@ -15,7 +15,5 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
-    let value = run(material.run, material.conclusions());
-    serde_json::to_writer_pretty(&mut *out, &value)?;
-    out.write_all(b"\n")
+    write_json(&run(material.run, material.conclusions()), out)
 }

@@ -4,10 +4,7 @@
 //! folded away, so that nothing is left out.
 
 use super::material::{Content, Format, Head, Material, Selection, identity, machine_and_clock};
-use crate::text;
-use crate::text::NO_FIGURE;
-use crate::text::averages;
-use crate::text::leads::sign;
+use crate::text::{self, NO_FIGURE, averages, leads::sign};
 use ::findings::format::{self, Unit, count};
 use ::findings::grouping::distinct;
 use ::findings::{Finding, VerdictWord};
@@ -80,11 +77,9 @@ fn averages(out: &mut dyn Write, run: &Run, table: &Averages) -> io::Result<()> 
     let title = escaped(&averages::title(run, table));
     writeln!(out, "\n### {title} · {}\n", averages::measure(table))?;
     let heads = averages::shown(table).map(|(_, column)| escaped(&averages::head(column)));
-    row(out, [String::new()].into_iter().chain(heads))?;
-    rule(out, averages::shown(table).count(), false)?;
-    for (label, cells) in averages::lines(table) {
-        row(out, [text_cell(&label)].into_iter().chain(cells))?;
-    }
+    let heads: Vec<String> = [String::new()].into_iter().chain(heads).collect();
+    let line = |(label, cells): (String, Vec<String>)| [vec![text_cell(&label)], cells].concat();
+    lines(out, &heads, "---:", averages::lines(table).map(line))?;
     writeln!(out)?;
     averages::notes(table).iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
 }
@@ -95,13 +90,14 @@ fn waits(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Resul
         text::distributions::points(table).into_iter().filter(|(at, _)| selection.has_point(*at))
     {
         writeln!(out, "\n#### {} at {}\n", escaped(&table.metric.name), escaped(&label))?;
-        let heads = text::distributions::QUANTILES.map(str::to_owned);
-        row(out, ["subject".to_owned()].into_iter().chain(heads))?;
-        rule(out, text::distributions::QUANTILES.len(), false)?;
+        let heads = ["subject"].into_iter().chain(text::distributions::QUANTILES);
+        let heads: Vec<String> = heads.map(str::to_owned).collect();
         let rows = text::distributions::rows(table, point);
-        for (_, label, figures) in rows.filter(|(subject, ..)| selection.has_subject(subject)) {
-            row(out, [text_cell(label)].into_iter().chain(figures))?;
-        }
+        let rows = rows.filter(|(subject, ..)| selection.has_subject(subject));
+        let line = |(_, label, figures): (_, &str, [String; 6])| {
+            [text_cell(label)].into_iter().chain(figures).collect()
+        };
+        lines(out, &heads, "---:", rows.map(line))?;
     }
     Ok(())
 }
@@ -129,39 +125,34 @@ fn figures(
     let stub = if is_down { text_cell(&table.axis) } else { "subject".to_owned() };
     let points = columns.iter().map(|&column| point(table, table.points[column]));
     let head = grows.then(|| "growth".to_owned());
-    let mut lines: Vec<Vec<String>> = vec![[stub].into_iter().chain(points).chain(head).collect()];
+    let mut all: Vec<Vec<String>> = vec![[stub].into_iter().chain(points).chain(head).collect()];
     let rows = rows(table, selection).filter(|row| !is_down || row.unavailable.is_none());
-    lines.extend(rows.map(|series| {
+    all.extend(rows.map(|series| {
         let cells = columns.iter().map(|&column| cell(table, series, column, unit));
         let order = grows.then(|| growth(series));
         [text_cell(&series.label)].into_iter().chain(cells).chain(order).collect()
     }));
     if is_down {
-        let turned = |at: usize| lines.iter().map(|line| line[at].clone()).collect();
-        lines = (0..lines[0].len()).map(turned).collect();
+        let turned = |at: usize| all.iter().map(|line| line[at].clone()).collect();
+        all = (0..all[0].len()).map(turned).collect();
     }
-    let has_growth = grows && !is_down;
-    let figures = lines[0].len() - 1 - usize::from(has_growth);
-    for (index, line) in lines.into_iter().enumerate() {
-        row(out, line.into_iter())?;
-        if index == 0 {
-            rule(out, figures, has_growth)?;
-        }
-    }
-    Ok(())
+    let heads = all.remove(0);
+    let last = if grows && !is_down { "---" } else { "---:" };
+    lines(out, &heads, last, all.into_iter())
 }
 
-/// One line of a table.
-pub(crate) fn row(out: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
-    let cells: Vec<String> = cells.collect();
-    writeln!(out, "| {} |", cells.join(" | "))
-}
-
-/// The line below the heads: figures stand to the right.
-pub(crate) fn rule(out: &mut dyn Write, figures: usize, growth: bool) -> io::Result<()> {
-    let figures = std::iter::repeat_n("---:".to_owned(), figures);
-    let growth = growth.then(|| "---".to_owned());
-    row(out, ["---".to_owned()].into_iter().chain(figures).chain(growth))
+/// The lines of a table, whose figures stand to the right; `last` is the rule of the last column.
+pub(crate) fn lines(
+    out: &mut dyn Write,
+    heads: &[String],
+    last: &str,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> io::Result<()> {
+    let mut rule = vec!["---:"; heads.len()];
+    rule[heads.len() - 1] = last;
+    rule[0] = "---";
+    writeln!(out, "| {} |\n| {} |", heads.join(" | "), rule.join(" | "))?;
+    rows.map(|line| line.join(" | ")).try_for_each(|line| writeln!(out, "| {line} |"))
 }
 
 /// A median with its interval, the best in bold: `**2.43**\* (2.41 to 2.50)`.

@@ -6,6 +6,8 @@ use analysis::{Analysis, Row, Table};
 use findings::Conclusions;
 use findings::format::count;
 use model::{Cell, CellKey, Outcome, Parameters, Run, WorkloadInfo};
+use printable::one_line;
+use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -143,7 +145,6 @@ impl Selection {
         let points: BTreeSet<u64> = points.collect();
         if let Some(point) = self.points.iter().find(|point| !points.contains(point)) {
             let all: Vec<String> = points.iter().map(ToString::to_string).collect();
-            let all: Vec<&str> = all.iter().map(String::as_str).collect();
             return Err(unknown(&format!("point{source}"), &point.to_string(), &all));
         }
         Ok(())
@@ -188,6 +189,12 @@ impl<'a> Material<'a> {
     }
 }
 
+/// Writes JSON for people too, and a line feed.
+pub(super) fn write_json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    out.write_all(b"\n")
+}
+
 /// The tables with figures, each with its rows that have figures.
 pub(super) fn measured(analysis: &Analysis) -> impl Iterator<Item = (&Table, Vec<&Row>)> {
     analysis.tables.iter().filter_map(|table| {
@@ -221,7 +228,7 @@ pub(super) fn series_name(
 ) -> String {
     let parameters = parameters.iter().map(|(name, value)| format!(" {name}={value}"));
     let parameters: String = parameters.collect();
-    printable::one_line(&format!("{}{parameters} {axis}={point}", names.join("/")))
+    one_line(&format!("{}{parameters} {axis}={point}", names.join("/")))
 }
 
 /// The positions of a workload and of a subject in the plan.
@@ -253,17 +260,12 @@ pub(super) fn unit<'a>(workload: Option<&'a WorkloadInfo>, metric: &str) -> &'a 
 
 /// Why a cell has no figures, or ended early.
 pub(super) fn missing(cell: &Cell) -> Option<String> {
-    match (&cell.outcome, &cell.short) {
-        (Outcome::Failed { reason, .. }, _) => {
-            Some(format!("failed: {}", printable::one_line(&reason.to_string())))
-        }
-        (_, Some(short)) => Some(format!(
-            "ended at {}: {}",
-            short.reached,
-            printable::one_line(&short.reason.cause())
-        )),
-        _ => None,
-    }
+    let text = match (&cell.outcome, &cell.short) {
+        (Outcome::Failed { reason, .. }, _) => format!("failed: {reason}"),
+        (_, Some(short)) => format!("ended at {}: {}", short.reached, short.reason.cause()),
+        _ => return None,
+    };
+    Some(one_line(&text))
 }
 
 /// The run, its date and the version of knee: `run 7 (00000000a3f1…) of 2026-11-21…, knee

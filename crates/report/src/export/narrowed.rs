@@ -54,7 +54,8 @@ pub fn selected(mut run: Run, selection: &Selection) -> Result<Run, String> {
     Ok(run)
 }
 
-pub(super) fn unknown(what: &str, name: &str, names: &[&str]) -> String {
+pub(super) fn unknown(what: &str, name: &str, names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let (name, all) = (one_line(name), one_line(&names.join(", ")));
     format!("the run has no {what} `{name}`; it has {all}")
 }

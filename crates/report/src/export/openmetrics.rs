@@ -188,24 +188,16 @@ impl Source<'_> {
         }
         let all = ("", "all samples; quantile 0.5 is the median of the rounds' medians");
         self.add(families, all, series, Figures::Summary(&quantiles(at), at.samples));
-        let ends = [
-            (("median_low", "lower end of the median's 95 % CI"), low),
-            (("median_high", "upper end of the median's 95 % CI"), high),
-        ];
-        for (statistic, end) in ends {
-            self.add(families, statistic, series, Figures::One(end));
-        }
+        let lower = ("median_low", "lower end of the median's 95 % CI");
+        self.add(families, lower, series, Figures::One(low));
+        let upper = ("median_high", "upper end of the median's 95 % CI");
+        self.add(families, upper, series, Figures::One(high));
     }
 
     fn labels(&self, (subject, point): (&str, u64)) -> Vec<(String, String)> {
-        let own = [
-            ("run", self.run.summary.id.clone()),
-            ("workload", self.workload.to_owned()),
-            ("subject", subject.to_owned()),
-            ("point", point.to_string()),
-        ];
-        let mut labels: Vec<(String, String)> =
-            own.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        let own = [self.run.summary.id.as_str(), self.workload, subject, &point.to_string()];
+        let own = OWN.into_iter().zip(own).map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut labels: Vec<(String, String)> = own.collect();
         for (parameter, value) in self.parameters {
             let mut name = name(parameter);
             while OWN.contains(&name.as_str())
@@ -226,40 +218,27 @@ fn means(families: &mut Families, run: &Run, averages: &Averages) {
         let source = Source { run, workload, parameters, metric: &row.metric, axis };
         for (column, average) in averages.columns.iter().zip(&row.figures) {
             let Some(average) = average else { continue };
-            let statistics = [
-                (("mean", "arithmetic mean of all runs"), Some(average.mean)),
-                (("deviation", "standard deviation of all runs"), average.deviation),
-            ];
-            for (statistic, value) in statistics {
-                let Some(value) = value else { continue };
-                source.add(families, statistic, (&column.subject, *point), Figures::One(value));
+            let series = (column.subject.as_str(), *point);
+            let mean = ("mean", "arithmetic mean of all runs");
+            source.add(families, mean, series, Figures::One(average.mean));
+            if let Some(value) = average.deviation {
+                let deviation = ("deviation", "standard deviation of all runs");
+                source.add(families, deviation, series, Figures::One(value));
             }
         }
     }
 }
 
-fn quantiles(at: &PointSummary) -> [(&'static str, f64); 8] {
-    [
-        ("0.0", at.min),
-        ("0.1", at.p10),
-        ("0.25", at.p25),
-        ("0.5", at.median.value),
-        ("0.75", at.p75),
-        ("0.9", at.p90),
-        ("0.99", at.p99),
-        ("1.0", at.max),
-    ]
+fn quantiles(at: &PointSummary) -> Vec<(&'static str, f64)> {
+    let &PointSummary { min, p10, p25, median, p75, p90, p99, max, .. } = at;
+    let figures = [min, p10, p25, median.value, p75, p90, p99, max];
+    ["0.0", "0.1", "0.25", "0.5", "0.75", "0.9", "0.99", "1.0"].into_iter().zip(figures).collect()
 }
 
-fn quantiles_of(entry: &Distribution) -> [(&'static str, f64); 6] {
-    [
-        ("0.0", entry.min),
-        ("0.5", entry.p50),
-        ("0.9", entry.p90),
-        ("0.99", entry.p99),
-        ("0.999", entry.p99_9),
-        ("1.0", entry.max),
-    ]
+fn quantiles_of(entry: &Distribution) -> Vec<(&'static str, f64)> {
+    let &Distribution { min, p50, p90, p99, p99_9, max, .. } = entry;
+    let figures = [min, p50, p90, p99, p99_9, max];
+    ["0.0", "0.5", "0.9", "0.99", "0.999", "1.0"].into_iter().zip(figures).collect()
 }
 
 /// `text` as a name of a metric, a unit or a label may be: letters, digits and single underscores.

@@ -208,31 +208,25 @@ fn mapping_id<'a>(
 
 fn samples(run: &Run, part: &Part, texts: &mut Texts) -> Vec<Sample> {
     let key = &part.cell.key;
-    let words = [
-        ("workload", &*key.workload),
-        ("subject", &*key.subject),
-        ("metric", &*part.region.metric),
-    ];
-    let mut labels: Vec<Label> = words
-        .iter()
-        .map(|(name, text)| Label { key: texts.index(name), text: texts.index(text), number: 0 })
-        .collect();
-    labels.extend(key.parameters.iter().map(|(name, value)| Label {
-        key: texts.index(name),
-        text: texts.index(&value.to_string()),
+    let names = ["workload", "subject", "metric"].map(str::to_owned);
+    let words = [&key.workload, &key.subject, &part.region.metric].map(String::clone);
+    let parameters = key.parameters.iter().map(|(name, value)| (name.clone(), value.to_string()));
+    let words = names.into_iter().zip(words).chain(parameters);
+    let label = |(name, text): (String, String)| Label {
+        key: texts.index(&name),
+        text: texts.index(&text),
         number: 0,
-    }));
+    };
+    let mut labels: Vec<Label> = words.map(label).collect();
     labels.push(Label { key: texts.index("point"), text: 0, number: signed(part.region.position) });
-    let samples = part.region.samples.iter();
-    samples
-        .map(|&(stack, count)| {
-            let frames = sampled::frames(&run.profile, stack);
-            let cpu_ns = count as f64 * part.cell.sample_ns;
-            Sample {
-                location_id: frames.iter().rev().map(|(index, _)| u64::from(*index) + 1).collect(),
-                value: vec![signed(count), cpu_ns as i64],
-                label: labels.clone(),
-            }
-        })
-        .collect()
+    let sample = |&(stack, count): &(u32, u64)| {
+        let frames = sampled::frames(&run.profile, stack);
+        let cpu_ns = count as f64 * part.cell.sample_ns;
+        Sample {
+            location_id: frames.iter().rev().map(|(index, _)| u64::from(*index) + 1).collect(),
+            value: vec![signed(count), cpu_ns as i64],
+            label: labels.clone(),
+        }
+    };
+    part.region.samples.iter().map(sample).collect()
 }

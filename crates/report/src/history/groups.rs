@@ -92,14 +92,14 @@ pub(super) fn unchanged(history: &History) -> Option<String> {
             factor(all[all.len() - 1])
         ),
     };
-    let subject = match (same.len(), judged.len()) {
-        (1, 1) => "The only line".to_owned(),
-        (same, all) if same == all => format!("None of the {} lines", count(all as u64)),
-        (1, all) => format!("The other of the {} lines", count(all as u64)),
-        (same, all) => format!("The other {} of {} lines", count(same as u64), count(all as u64)),
+    let [unchanged, all] = [same.len(), judged.len()].map(|number| count(number as u64));
+    let did_not_change = match (same.len(), judged.len()) {
+        (1, 1) => "The only line did not change".to_owned(),
+        (same, judged) if same == judged => format!("None of the {all} lines changed"),
+        (1, _) => format!("The other of the {all} lines did not change"),
+        _ => format!("The other {unchanged} of {all} lines did not change"),
     };
-    let did = if subject.starts_with("None") { "changed" } else { "did not change" };
-    Some(format!("{subject} {did}: {seen}."))
+    Some(format!("{did_not_change}: {seen}."))
 }
 
 /// The sentence about lines with too few runs.
@@ -108,14 +108,11 @@ pub(super) fn too_few(history: &History) -> Option<String> {
     if few == 0 {
         return None;
     }
-    let subject = if few == history.lines.len() {
+    let [lines, all] = [few, history.lines.len()].map(|number| count(number as u64));
+    let subject = if lines == all {
         "Too few runs".to_owned()
     } else {
-        format!(
-            "{} of {} lines have too few runs",
-            count(few as u64),
-            count(history.lines.len() as u64)
-        )
+        format!("{lines} of {all} lines have too few runs")
     };
     Some(format!(
         "{subject} to tell a change from chance: {FIGURES_MIN} are the fewest, and with ten a change has to be \

@@ -111,17 +111,21 @@ fn statement(
     lines: &[(usize, Estimate)],
     text: &str,
 ) -> Markup {
-    let (accent, class, word) = match direction {
-        Direction::Worse => (Accent::Bad, "tag tag-high", "worse"),
-        Direction::Better => (Accent::Good, "tag tag-low", "better"),
-    };
+    let (accent, class, word) = look(direction);
     let figures = sentences::largest(lines).map(|(line, _)| &history.lines[*line].figures);
     let values = figures.into_iter().flatten().map(|(_, figure)| figure.value);
     html! {
         (spark::sequence(accent, &values.collect::<Vec<_>>()))
         div { p {
-            span class=(class) { (word) } @if fresh { " " span.tag.tag-cross { "new" } } " " (text)
+            span class={ "tag " (class) } { (word) } @if fresh { " " span.tag.tag-cross { "new" } } " " (text)
         } }
+    }
+}
+
+fn look(direction: Direction) -> (Accent, &'static str, &'static str) {
+    match direction {
+        Direction::Worse => (Accent::Bad, "tag-high", "worse"),
+        Direction::Better => (Accent::Good, "tag-low", "better"),
     }
 }
 
@@ -219,9 +223,7 @@ fn summary(history: &History, line: &Line, unit: &Unit) -> String {
     let all: Vec<String> = line.shifts.iter().map(shift_text).collect();
     match line.visible {
         _ if !all.is_empty() => all.join("; "),
-        Some(visible) => {
-            format!("no change; one of {} {SEEN}", factor(visible))
-        }
+        Some(visible) => format!("no change; one of {} {SEEN}", factor(visible)),
         None if line.has_too_few() => "too few runs".to_owned(),
         None => "not judged".to_owned(),
     }
@@ -229,18 +231,18 @@ fn summary(history: &History, line: &Line, unit: &Unit) -> String {
 
 /// A bar from the first run of each level to its last; or a line, where it came bit by bit.
 fn levels(line: &Line, scale: &Scale) -> Markup {
-    let ends = line.figures.first().zip(line.figures.last());
-    let Some((first, last)) = ends.map(|(first, last)| (first.0, last.0)) else {
+    let (Some((first, _)), Some((last, _))) = (line.figures.first(), line.figures.last()) else {
         return html! {};
     };
+    let (first, last) = (*first as f64, *last as f64);
     let mut bars = Vec::new();
-    let mut from = first as f64 - 0.3;
+    let mut from = first - 0.3;
     for shift in &line.shifts {
         bars.push((from, shift.at as f64 - 0.6, shift.before));
         from = shift.at as f64 - 0.4;
     }
     if let Some(shift) = line.shifts.last() {
-        bars.push((from, last as f64 + 0.3, shift.after));
+        bars.push((from, last + 0.3, shift.after));
     }
     html! {
         @for (from, to, level) in bars {
@@ -252,7 +254,7 @@ fn levels(line: &Line, scale: &Scale) -> Markup {
             @let logs = line.figures.iter().map(|(_, figure)| figure.value.ln());
             @let middle = (logs.sum::<f64>() / line.figures.len() as f64).exp();
             @let half = drift.value.sqrt();
-            line.level x1=(scale.across(first as f64)) x2=(scale.across(last as f64))
+            line.level x1=(scale.across(first)) x2=(scale.across(last))
                 y1=(scale.down(middle / half)) y2=(scale.down(middle * half)) {}
         }
     }
@@ -260,13 +262,10 @@ fn levels(line: &Line, scale: &Scale) -> Markup {
 
 /// Where a level changed.
 fn mark(history: &History, shift: &Shift, scale: &Scale) -> Markup {
-    let class = match shift.direction {
-        Direction::Worse => "shift worse",
-        Direction::Better => "shift better",
-    };
+    let (_, _, word) = look(shift.direction);
     let at = scale.across(shift.at as f64 - 0.5);
     html! {
-        g class=(class) {
+        g class={ "shift " (word) } {
             line x1=(at) x2=(at) y1="0" y2=(HEIGHT) {}
             title { "run " (history.runs[shift.at].number) ": " (sentences::differences(&shift.differences)) }
         }

@@ -4,8 +4,8 @@ use super::groups::{
     Group, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
-use crate::layout::{BOLD, Detail, GAP, INDENT, Pen, Style, left, widest};
-use crate::matrix::grid::{Grid, GridRow};
+use crate::layout::{BOLD, Detail, INDENT, Pen, Style, left, widest};
+use crate::matrix::grid::Grid;
 use crate::text::NO_FIGURE;
 use analysis::history::{History, Line};
 use findings::format::{Unit, count, factor, list};
@@ -105,20 +105,15 @@ impl Pen {
 
 /// Figures stand to the right of their columns; drawings and changes begin below their heads.
 fn grid(heads: &[&str; 6], rows: &[RowText]) -> Grid {
-    let aligned = |column: usize, text: &str| {
+    let aligned = |(column, text): (usize, &str)| {
         let texts = rows.iter().map(|(_, cells)| cells[column].as_str()).chain([heads[column]]);
-        vec![left(text, if column < 4 { 0 } else { widest(texts) })]
+        left(text, if column < 4 { 0 } else { widest(texts) })
     };
     let row = |(name, cells): &RowText| {
-        let cells = cells.iter().enumerate().map(|(at, text)| aligned(at, text));
-        GridRow::new(name.clone(), cells.collect())
+        let cells = cells.iter().map(String::as_str).enumerate().map(aligned);
+        (name.clone(), cells.collect())
     };
-    Grid {
-        stub: vec!["series".to_owned()],
-        heads: heads.iter().enumerate().map(|(at, head)| aligned(at, head)).collect(),
-        rows: rows.iter().map(row).collect(),
-        gap: GAP,
-    }
+    Grid::plain("series", heads.iter().copied().enumerate().map(aligned), rows.iter().map(row))
 }
 
 fn row(history: &History, line: &Line, unit: &Unit) -> RowText {

@@ -3,8 +3,7 @@
 
 use super::view::Analysed;
 use super::{head as page, marks, runs};
-use crate::text::NO_FIGURE;
-use crate::text::averages;
+use crate::text::{NO_FIGURE, averages};
 use analysis::{Average, AverageColumn, AverageRow, Averages};
 use findings::format::Unit;
 use maud::{Markup, html};

@@ -46,13 +46,18 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         "trajectory": info.trajectory,
         "over_time": is_over_time,
         "rounds": rounds,
-        "lines": super::runs::lines(runs),
         "apart": apart(runs),
-        "subjects": subjects,
-        "looks": marks::looks(subjects.len()),
         "views": plotted.iter().map(view).collect::<Vec<_>>(),
     });
-    with_runs(runs, own)
+    with_looks(runs, own, &subjects)
+}
+
+/// The data of a plot of these `subjects` with what its runs are called, and how all look.
+pub(super) fn with_looks(runs: &[Analysed], mut data: Value, subjects: &[String]) -> String {
+    data["lines"] = super::runs::lines(runs).into();
+    data["subjects"] = json!(subjects);
+    data["looks"] = (0..subjects.len()).map(|index| json!(marks::look(index))).collect();
+    with_runs(runs, data)
 }
 
 /// The data of a plot with what its runs are called, safe to stand inside a `script` element.
@@ -130,8 +135,7 @@ fn upwards(table: &Table) -> String {
 }
 
 fn row_data(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
-    let is_of_row = |cell: &&Cell| text::tables::has_cell(table, &row.subject, &cell.key);
-    let cells = run.cells.iter().filter(is_of_row);
+    let cells = table.cells(run, &row.subject);
     json!({
         "run": index,
         "label": row.label,

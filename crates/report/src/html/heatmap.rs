@@ -6,12 +6,11 @@
 
 use super::view::Analysed;
 use super::{head, marks, runs};
-use crate::text;
-use crate::text::NO_FIGURE;
+use crate::text::{self, NO_FIGURE};
 use analysis::{Lead, Map};
 use findings::format::{count, factor, list, proportion, quantity};
 use maud::{Markup, html};
-use model::{Parameters, Ratio, Run, WorkloadInfo};
+use model::{Parameters, Ratio, WorkloadInfo};
 
 /// Margins from which the colour is a step stronger.
 const STEPS: [f64; 3] = [1.1, 1.25, 2.0];
@@ -43,17 +42,12 @@ pub(super) fn section(
     number: usize,
     plot_labels: &[String],
 ) -> Markup {
-    let maps = runs.iter().flat_map(|(run, conclusions)| {
-        let own = conclusions
-            .analysis
-            .maps
-            .iter()
-            .filter(|map| map.workload == info.name && map.is_wide());
-        own.map(move |map| (run, map))
-    });
-    let maps: Vec<(&Run, &Map)> = maps.collect();
+    let maps = runs
+        .iter()
+        .flat_map(|(run, conclusions)| conclusions.analysis.maps.iter().map(move |map| (run, map)));
+    let maps = maps.filter(|(_, map)| map.workload == info.name && map.is_wide());
     html! {
-        @for (index, (run, map)) in maps.iter().enumerate() {
+        @for (index, (run, map)) in maps.enumerate() {
             @let best = text::metrics::superlative(&map.metric);
             @let multiple = text::parameters::multiple_ratio(info).is_some_and(|ratio| ratio.whole == map.whole);
             @let (counted, part) = (counted(info, map), part(info, map));
@@ -175,33 +169,29 @@ impl Sheet<'_> {
         let Some(lead) = lead else {
             return html! { td.lead-cell.blank { (NO_FIGURE) span.unseen { " not compared" } } };
         };
-        let look = self.look(&lead.best);
-        if lead.is_shared() {
-            return html! {
+        let (look, sentence) = (self.look(&lead.best), self.sentence(lead));
+        html! {
+            @if lead.is_shared() {
                 td.lead-cell.shared style=(look.hue()) data-subject=(lead.best) {
                     // The words are heard once: as a title of the cell they would be heard again.
-                    span.pointed aria-hidden="true" title=(self.sentence(lead)) {
+                    span.pointed aria-hidden="true" title=(sentence) {
                         (marks::marker(look))
                         span.margin { (CLOSE) (lead.tied.len()) }
                     }
-                    span.unseen { (self.sentence(lead)) }
+                    span.unseen { (sentence) }
                 }
-            };
-        }
-        if !lead.clear {
-            return html! {
-                td.lead-cell.close title=(self.sentence(lead)) {
+            } @else if !lead.clear {
+                td.lead-cell.close title=(sentence) {
                     span aria-hidden="true" { (CLOSE) }
                     span.unseen { "too close to call" }
                 }
-            };
-        }
-        html! {
-            td class={ "lead-cell lead-" (step(lead.margin.value)) } style=(look.hue())
-                data-subject=(lead.best) title=(self.sentence(lead)) {
-                (marks::marker(look))
-                span.unseen { (self.label(&lead.best)) " " }
-                span.margin { (factor(lead.margin.value)) }
+            } @else {
+                td class={ "lead-cell lead-" (step(lead.margin.value)) } style=(look.hue())
+                    data-subject=(lead.best) title=(sentence) {
+                    (marks::marker(look))
+                    span.unseen { (self.label(&lead.best)) " " }
+                    span.margin { (factor(lead.margin.value)) }
+                }
             }
         }
     }
@@ -286,14 +276,9 @@ impl Sheet<'_> {
     /// As the plot shows it; who has no place there comes after those who have.
     fn look(&self, subject: &str) -> marks::Look {
         let label = self.label(subject);
-        let index =
-            self.plot_labels.iter().position(|plot_labels| plot_labels == label).unwrap_or_else(
-                || {
-                    let own = self.map.subjects.iter().position(|(name, _)| name == subject);
-                    self.plot_labels.len() + own.unwrap_or_default()
-                },
-            );
-        marks::look(index)
+        let drawn = self.plot_labels.iter().position(|drawn| drawn == label);
+        let own = || self.map.subjects.iter().position(|(name, _)| name == subject);
+        marks::look(drawn.unwrap_or_else(|| self.plot_labels.len() + own().unwrap_or_default()))
     }
 
     fn label<'a>(&'a self, subject: &'a str) -> &'a str {

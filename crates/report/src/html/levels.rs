@@ -2,8 +2,7 @@
 
 use super::view::Analysed;
 use super::{head, runs};
-use crate::text;
-use crate::text::NO_FIGURE;
+use crate::text::{self, NO_FIGURE};
 use findings::format::{Unit, size};
 use findings::grouping::grouped;
 use findings::kinds::memory_levels::{MemoryLevel, MemoryLevels};

@@ -53,20 +53,22 @@ fn mark<K: FindingKind>(
     more: Pairs,
 ) -> Value {
     let names = Names::of_table(subjects, table, String::new());
-    let [text, detail] = words(datum, &names);
-    let Estimate { value, low, high } = at;
-    let labels: Vec<String> =
-        subjects.iter().map(|subject| names.label(subject).to_string()).collect();
-    let detail_pair = (!detail.is_empty()).then(|| (String::new(), detail.clone()));
+    let words = words(datum, &names);
+    let labels = subjects.iter().map(|subject| names.label(subject).to_string()).collect();
+    let detail = (!words[1].is_empty()).then(|| (String::new(), words[1].clone()));
+    positioned((kind, labels), at, words, &detail.into_iter().chain(more).collect::<Pairs>())
+}
+
+fn positioned(
+    (kind, labels): (&str, Vec<String>),
+    Estimate { value, low, high }: Estimate,
+    [text, brief]: [String; 2],
+    pairs: &[(String, String)],
+) -> Value {
+    let [value, low, high] = [value, low, high].map(short);
     json!({
-        "kind": kind,
-        "subjects": labels,
-        "at": short(value),
-        "low": short(low),
-        "high": short(high),
-        "text": text,
-        "brief": detail,
-        "pairs": detail_pair.into_iter().chain(more).collect::<Pairs>(),
+        "kind": kind, "subjects": labels, "at": value, "low": low, "high": high, "text": text,
+        "brief": brief, "pairs": pairs,
     })
 }
 
@@ -103,17 +105,10 @@ fn half_mark(row: &Row, rate: &Rate) -> Option<Value> {
     let (from, to) = (count(rate.from), count(rate.to));
     let left =
         (format!("left at {to}"), format!("{} of that at {from}", factor(rate.factor.value)));
-    Some(json!({
-        "kind": "half",
-        "subjects": [row.label],
-        "at": short(value),
-        "low": short(low),
-        "high": short(high),
-        // The list and the read-out add the CI.
-        "text": format!("{} halved at {}", row.label, position(value)),
-        "brief": ci(&position(low), &position(high)),
-        "pairs": [left],
-    }))
+    // The list and the read-out add the CI.
+    let text = format!("{} halved at {}", row.label, position(value));
+    let words = [text, ci(&position(low), &position(high))];
+    Some(positioned(("half", vec![row.label.clone()]), halved.at, words, &[left]))
 }
 
 /// Where cells of a row did not finish: at the height at which its line ends.
@@ -148,11 +143,10 @@ fn mode_marks(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
 
 /// How one mode grows, and which samples lie on it.
 fn mode_pairs(mode: &Mode, division: Division) -> Pairs {
-    let mut pairs = Pairs::new();
-    if let Some(growth) = &mode.growth {
+    let growth = mode.growth.as_ref().map(|growth| {
         let text = format!("{} {}", class(growth.class), factor(growth.factor.value));
-        pairs.push(("growth".to_owned(), text));
-    }
+        ("growth".to_owned(), text)
+    });
     let which = match division {
         // At points that are measured apart, the rounds may be others at each.
         Division::ByRound if mode.rounds.is_empty() => "of whole rounds".to_owned(),
@@ -164,8 +158,7 @@ fn mode_pairs(mode: &Mode, division: Division) -> Pairs {
         Division::WithinRounds => "of every round".to_owned(),
         Division::InStretches => "in stretches".to_owned(),
     };
-    pairs.push(("samples".to_owned(), which));
-    pairs
+    growth.into_iter().chain([("samples".to_owned(), which)]).collect()
 }
 
 /// Pairs in one line.

@@ -39,11 +39,6 @@ pub(super) fn look(index: usize) -> Look {
     Look { colour: index % COLOURS, shape: (index + 3 * turn) % SHAPES.len() }
 }
 
-/// The looks of so many subjects.
-pub(super) fn looks(count: usize) -> Vec<Look> {
-    (0..count).map(look).collect()
-}
-
 /// What the scripts of the page know of it; it stands before them.
 pub(super) fn script() -> String {
     let shapes = serde_json::json!(SHAPES);

@@ -5,7 +5,7 @@ use super::table::short;
 use super::view::{Analysed, View};
 use analysis::Table;
 use findings::grouping::distinct;
-use model::{Run, WorkloadInfo};
+use model::{Cell, Run, WorkloadInfo};
 use serde_json::{Value, json};
 
 pub(super) const AXIS: &str = "seconds";
@@ -58,11 +58,7 @@ pub(super) fn series(runs: &[Analysed], views: &[&View], view: &View) -> Vec<Val
 }
 
 fn of_metric(run: &Run, index: usize, table: &Table, has_server: bool) -> Option<Value> {
-    let is_of_table = |cell: &&model::Cell| {
-        let key = &cell.key;
-        key.workload == table.workload && key.parameters == table.parameters
-    };
-    let mut cells: Vec<&model::Cell> = run.cells.iter().filter(is_of_table).collect();
+    let mut cells: Vec<&Cell> = table.cells(run, &table.rows.first()?.subject).collect();
     cells.sort_by_key(|cell| cell.key.round);
     let (mut end_ns, mut is_after_gap) = (0, false);
     let mut points = Vec::new();

@@ -46,13 +46,11 @@ pub(super) fn brief(runs: &[Analysed], run: &Run) -> String {
 }
 
 fn origin(runs: &[Analysed], run: &Run) -> &'static str {
-    let has_prediction = || runs.iter().any(|(sibling, _)| analysis::is_predicted(sibling));
-    if analysis::is_predicted(run) {
-        PREDICTED
-    } else if has_prediction() {
-        "measured"
-    } else {
-        ""
+    let has_prediction = runs.iter().any(|(sibling, _)| analysis::is_predicted(sibling));
+    match (analysis::is_predicted(run), has_prediction) {
+        (true, _) => PREDICTED,
+        (false, true) => "measured",
+        (false, false) => "",
     }
 }
 

@@ -5,9 +5,7 @@ use super::{
     head, runs,
     view::{Analysed, View},
 };
-use crate::text;
-use crate::text::NO_FIGURE;
-use crate::text::leads::Mark;
+use crate::text::{self, NO_FIGURE, leads::Mark};
 use ::findings::answer::listed as listed_in;
 use ::findings::format::exponent_of;
 use ::findings::{FindingKind, Names, VerdictWord};

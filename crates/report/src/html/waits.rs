@@ -3,9 +3,8 @@
 
 use super::table::short;
 use super::view::Analysed;
-use super::{data, head, marks, runs};
-use crate::text;
-use crate::text::distributions::QUANTILES;
+use super::{data, head, runs};
+use crate::text::{self, distributions::QUANTILES};
 use analysis::{Distribution, Table};
 use findings::format::list;
 use findings::grouping::grouped;
@@ -101,13 +100,10 @@ fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], plot_labels: &[S
         "choosers": ["Metric", info.axis],
         "first": first(views),
         "rounds": 1,
-        "lines": runs::lines(runs),
         "apart": vec![""; runs.len()],
-        "subjects": plot_labels,
-        "looks": marks::looks(plot_labels.len()),
         "views": views.iter().map(|view| of_view(runs, view, alike)).collect::<Vec<_>>(),
     });
-    data::with_runs(runs, own)
+    data::with_looks(runs, own, plot_labels)
 }
 
 /// The view that is shown at first: the first with more than one for each of the whole, else the last.

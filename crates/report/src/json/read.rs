@@ -97,95 +97,84 @@ pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
     Ok(run)
 }
 
+/// Refuses a text of which this is not right.
+fn ensure(is_right: bool, wrong: impl FnOnce() -> String) -> Result<(), Unreadable> {
+    if is_right { Ok(()) } else { Err(Unreadable::new(wrong())) }
+}
+
 fn within_limits(bytes: &[u8]) -> Result<(), Unreadable> {
-    if bytes.len() > BYTES_MAX {
-        let max = BYTES_MAX >> 20;
-        return Err(Unreadable::new(format!("it is larger than {max} MiB")));
-    }
+    let (mib, million) = (BYTES_MAX >> 20, VALUES_MAX / 1_000_000);
+    ensure(bytes.len() <= BYTES_MAX, || format!("it is larger than {mib} MiB"))?;
     // What stands between commas: about as many as there are values, and found in no time.
-    if bytes.split(|&byte| byte == b',').count() > VALUES_MAX {
-        let max = VALUES_MAX / 1_000_000;
-        return Err(Unreadable::new(format!("it has more than {max} million values")));
-    }
-    Ok(())
+    let values = bytes.split(|&byte| byte == b',').count();
+    ensure(values <= VALUES_MAX, || format!("it has more than {million} million values"))
 }
 
 /// Whether it is a run of the schema that this knee writes.
 fn known_schema(bytes: &[u8]) -> Result<(), Unreadable> {
     let head: Head =
         serde_json::from_slice(bytes).map_err(|error| Unreadable::from_parser(&error))?;
-    match (head.schema, head.summary) {
-        (Some(schema), Some(_)) if schema.as_u64() == Some(u64::from(SCHEMA)) => Ok(()),
-        (Some(schema), Some(_)) => Err(Unreadable::new(format!(
-            "it is of schema {schema}, and this knee reads schema {SCHEMA}"
-        ))),
-        _ => Err(Unreadable::new(
-            "it is JSON, but no run that knee wrote: `schema` or `summary` is missing",
-        )),
-    }
+    let (Some(schema), Some(_)) = (head.schema, head.summary) else {
+        let wrong = "it is JSON, but no run that knee wrote: `schema` or `summary` is missing";
+        return Err(Unreadable::new(wrong));
+    };
+    ensure(schema.as_u64() == Some(u64::from(SCHEMA)), || {
+        format!("it is of schema {schema}, and this knee reads schema {SCHEMA}")
+    })
 }
 
 fn check_summary(run: &Run) -> Result<(), Unreadable> {
     let RunSummary { id, started, ended, cells_ended, cells_planned, .. } = &run.summary;
-    let digits = |id: &str| id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if id.len() != ID_DIGITS || !digits(id) {
-        return Err(Unreadable::new("summary.id is not made of 16 digits from 0 to f"));
-    }
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    ensure(id.len() == ID_DIGITS && id.bytes().all(is_digit), || {
+        "summary.id is not made of 16 digits from 0 to f".to_owned()
+    })?;
     for (key, moment) in [("started", Some(started)), ("ended", ended.as_ref())] {
-        if moment.is_some_and(|moment| moment.parse::<Timestamp>().is_err()) {
-            return Err(Unreadable::new(format!(
-                "summary.{key} is no moment such as 2026-11-21T13:51:34+00:00"
-            )));
-        }
+        ensure(moment.is_none_or(|moment| moment.parse::<Timestamp>().is_ok()), || {
+            format!("summary.{key} is no moment such as 2026-11-21T13:51:34+00:00")
+        })?;
     }
     let (cells, planned) = (run.cells.len() as u64, run.plan.cells.len() as u64);
-    let wrong = if *cells_ended != cells {
+    ensure(*cells_ended == cells, || {
         format!("summary.cells_ended is {cells_ended}, and there are {cells} cells")
-    } else if *cells_planned != planned {
+    })?;
+    ensure(*cells_planned == planned, || {
         format!("summary.cells_planned is {cells_planned}, and plan.cells has {planned}")
-    } else {
-        return Ok(());
-    };
-    Err(Unreadable::new(wrong))
+    })
 }
 
 fn check_state(run: &Run) -> Result<(), Unreadable> {
     let RunSummary { state, ended, .. } = &run.summary;
-    let has_ended = ended.is_some() && run.host_after.is_some();
-    let wrong = match state {
-        RunState::Open => ended.is_some() || run.host_after.is_some(),
-        RunState::Complete | RunState::Interrupted => !has_ended,
-    };
-    if wrong {
-        return Err(Unreadable::new(format!(
-            "summary.state is {}, which summary.ended and host_after contradict",
-            state.name()
-        )));
-    }
+    let ends = [ended.is_some(), run.host_after.is_some()];
+    ensure(ends == [*state != RunState::Open; 2], || {
+        let state = state.name();
+        format!("summary.state is {state}, which summary.ended and host_after contradict")
+    })?;
     // A budget ends a run before every cell that there may be.
     let (cells, planned) = (run.cells.len(), run.plan.cells.len());
-    if *state == RunState::Complete && run.plan.budget.is_none() && cells < planned {
-        return Err(Unreadable::new(format!(
-            "summary.state is complete, and {cells} of {planned} cells are there"
-        )));
-    }
-    Ok(())
+    let may_lack = *state != RunState::Complete || run.plan.budget.is_some();
+    ensure(may_lack || cells >= planned, || {
+        format!("summary.state is complete, and {cells} of {planned} cells are there")
+    })
 }
 
 fn check_cells(run: &Run) -> Result<(), Unreadable> {
     let mut sequences = HashSet::new();
-    for (index, cell) in run.cells.iter().enumerate() {
-        let sequence = cell.sequence;
-        if !sequences.insert(sequence) {
-            return Err(Unreadable::new(format!("cells.{index}: cell {sequence} is there twice")));
+    for (index, Cell { sequence, key, metrics, .. }) in run.cells.iter().enumerate() {
+        ensure(sequences.insert(sequence), || {
+            format!("cells.{index}: cell {sequence} is there twice")
+        })?;
+        let planned = usize::try_from(*sequence).ok().and_then(|n| run.plan.cells.get(n));
+        ensure(planned == Some(key), || {
+            format!("cells.{index}.key is not what plan.cells.{sequence} says")
+        })?;
+        for (number, metric) in metrics.iter().enumerate() {
+            let (samples, positions) = (metric.samples.len(), metric.positions.len());
+            ensure(positions == 0 || positions == samples, || {
+                let key = format!("cells.{index}.metrics.{number}.positions");
+                format!("{key}: {positions} positions of {samples} samples")
+            })?;
         }
-        let planned = usize::try_from(sequence).ok().and_then(|n| run.plan.cells.get(n));
-        if planned != Some(&cell.key) {
-            return Err(Unreadable::new(format!(
-                "cells.{index}.key is not what plan.cells.{sequence} says"
-            )));
-        }
-        check_cell(cell, index)?;
     }
     Ok(())
 }
@@ -194,24 +183,9 @@ fn check_profile(run: &Run) -> Result<(), Unreadable> {
     run.profile.check().map_err(Unreadable::new)?;
     let planned = run.plan.cells.iter().map(|key| CellKey { round: 0, ..key.clone() });
     let planned: HashSet<CellKey> = planned.collect();
-    for (index, cell) in run.profile.cells.iter().enumerate() {
-        if !planned.contains(&cell.key) {
-            return Err(Unreadable::new(format!(
-                "profile.cells.{index}.key is not of a cell in plan.cells"
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn check_cell(cell: &Cell, index: usize) -> Result<(), Unreadable> {
-    for (number, metric) in cell.metrics.iter().enumerate() {
-        let (samples, positions) = (metric.samples.len(), metric.positions.len());
-        if positions != 0 && positions != samples {
-            return Err(Unreadable::new(format!(
-                "cells.{index}.metrics.{number}.positions: {positions} positions of {samples} samples"
-            )));
-        }
-    }
-    Ok(())
+    run.profile.cells.iter().enumerate().try_for_each(|(index, cell)| {
+        ensure(planned.contains(&cell.key), || {
+            format!("profile.cells.{index}.key is not of a cell in plan.cells")
+        })
+    })
 }

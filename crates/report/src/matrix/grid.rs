@@ -1,7 +1,7 @@
 //! A table for a terminal: a name before each row, and cells of one line or several. Too wide, it is split between its
 //! columns, never squeezed; what belongs to a row stands behind it where it fits, else below.
 
-use crate::layout::{DIM, INDENT, Pen, display_width, left, right, widest};
+use crate::layout::{DIM, GAP, INDENT, Pen, display_width, left, right, widest};
 use std::ops::Range;
 
 /// A table as text, painted where it is to be.
@@ -37,6 +37,19 @@ impl GridRow {
 }
 
 impl Grid {
+    /// A table whose cells have one line.
+    pub(crate) fn plain(
+        stub: &str,
+        heads: impl IntoIterator<Item = String>,
+        rows: impl Iterator<Item = (String, Vec<String>)>,
+    ) -> Self {
+        let cells = |texts: Vec<String>| texts.into_iter().map(|text| vec![text]).collect();
+        let rows = rows.map(|(name, texts)| GridRow::new(name, cells(texts)));
+        let stub = if stub.is_empty() { Vec::new() } else { vec![stub.to_owned()] };
+        let heads = cells(heads.into_iter().collect());
+        Self { stub, heads, rows: rows.collect(), gap: GAP }
+    }
+
     pub(crate) fn stub_width(&self) -> usize {
         widest(self.rows.iter().map(|row| &row.name).chain(&self.stub)) + INDENT
     }

@@ -8,12 +8,10 @@ use super::counts::Counts;
 use super::facts::FactRow;
 use super::sheet::{Entry, Sheet, SheetLine};
 use super::sight::{notes, sight};
-use super::text::{advice, confidence, counts_text, in_unit, left_out, legend, tag, with_remedy};
+use super::text::{advice, confidence, counts_text, in_unit, left_out, legend, tag};
 use super::{Matrix, MatrixCell, MatrixRow, MatrixTable};
-use crate::export::markdown::{code, escaped, row, rule};
-use crate::text;
-use crate::text::NO_FIGURE;
-use crate::text::parameters;
+use crate::export::markdown::{code, escaped, lines};
+use crate::text::{self, NO_FIGURE, parameters};
 use analysis::compare::{Change, Comparison, Direction};
 use findings::format::count;
 use findings::grouping::grouped;
@@ -104,7 +102,7 @@ fn headline_tables(
 fn confidence_list(out: &mut dyn Write, matrix: &Matrix<'_>) -> io::Result<()> {
     writeln!(out)?;
     for warning in left_out(matrix).into_iter().chain(advice(matrix)) {
-        writeln!(out, "- {}", escaped(&with_remedy(&warning)))?;
+        writeln!(out, "- {}", escaped(&warning.line()))?;
     }
     writeln!(out, "- {}", escaped(&confidence(matrix)))?;
     for ((column, run), identity) in
@@ -184,13 +182,13 @@ fn facts(
     if facts.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{title}:\n")?;
     let names: Vec<String> = matrix.run_columns().map(|column| escaped(&column.name)).collect();
-    row(out, ["what".to_owned()].into_iter().chain(names.iter().cloned()))?;
+    writeln!(out, "\n{title}:\n\n| what | {} |", names.join(" | "))?;
     writeln!(out, "| --- |{}", " --- |".repeat(names.len()))?;
     for fact in facts {
         let values = fact.values.iter().map(|value| escaped(value.unwrap_or(NO_FIGURE)));
-        row(out, [escaped(fact.what)].into_iter().chain(values))?;
+        let values: Vec<String> = values.collect();
+        writeln!(out, "| {} | {} |", escaped(fact.what), values.join(" | "))?;
     }
     Ok(())
 }
@@ -281,11 +279,11 @@ fn table(
     text: impl Fn(&SheetLine<'_>, &Entry<'_>) -> String,
 ) -> io::Result<()> {
     let heads = sheet.heads[first..].iter().map(|head| escaped(head));
-    row(out, ["series".to_owned()].into_iter().chain(heads))?;
-    rule(out, sheet.heads.len() - first, false)?;
-    for line in sheet.lines.iter().filter(|line| !line.entries.is_empty()) {
+    let heads: Vec<String> = ["series".to_owned()].into_iter().chain(heads).collect();
+    let shown = sheet.lines.iter().filter(|line| !line.entries.is_empty());
+    let rows = shown.map(|line| {
         let cells = line.entries[first..].iter().map(|entry| text(line, entry));
-        row(out, [escaped(&line.name)].into_iter().chain(cells))?;
-    }
-    Ok(())
+        [escaped(&line.name)].into_iter().chain(cells).collect()
+    });
+    lines(out, &heads, "---:", rows)
 }

@@ -48,10 +48,13 @@ const ROUNDS_IN_TURNS: u32 = 20;
 /// More workloads than these make no readable command.
 const WORKLOADS_MAX: usize = 3;
 
+fn compared(comparison: &Comparison) -> BTreeSet<&str> {
+    comparison.tables.iter().map(|table| table.workload.as_str()).collect()
+}
+
 /// How long a round of `run` took, of what is compared; of one of them where they make no readable command.
 fn round_ms(comparison: &Comparison, run: &Run) -> u64 {
-    let workloads: BTreeSet<&str> =
-        comparison.tables.iter().map(|table| table.workload.as_str()).collect();
+    let workloads = compared(comparison);
     let cells = run.cells.iter().filter(|cell| workloads.contains(cell.key.workload.as_str()));
     let all_ms = cells.map(|cell| cell.elapsed_ns).sum::<u64>() / 1_000_000;
     let count = workloads.len() as u64;
@@ -80,9 +83,8 @@ fn in_turns(workloads: &[String], rounds: u32, round_ms: u64) -> String {
 
 /// The workloads that are compared, each with the flags of the user's own that it can't do without.
 fn workloads(comparison: &Comparison, plan: &Plan) -> Vec<String> {
-    let all: BTreeSet<&str> =
-        comparison.tables.iter().map(|table| table.workload.as_str()).collect();
-    all.into_iter().map(|name| format!("{name}{}", own_flags(name, plan))).collect()
+    let flags = |name: &str| own_flags(name, plan);
+    compared(comparison).into_iter().map(|name| format!("{name}{}", flags(name))).collect()
 }
 
 /// The flags that add a workload's subjects, without their values: these are in the run's command line.

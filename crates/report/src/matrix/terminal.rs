@@ -5,7 +5,7 @@ use super::grid::{Cell, Grid, GridRow};
 use super::names::span;
 use super::sheet::{Entry, Sheet, SheetLine};
 use super::sight::{notes, sight};
-use super::text::{advice, confidence, in_unit, left_out, legend, tag, verdicts, with_remedy};
+use super::text::{advice, confidence, in_unit, left_out, legend, tag, verdicts};
 use super::{Matrix, Reference};
 use crate::guests::Guests;
 use crate::history::machine;
@@ -203,7 +203,7 @@ impl Pen {
             self.heading(out, "Left out");
         }
         for warning in &left_out {
-            self.indented(out, &with_remedy(warning));
+            self.indented(out, &warning.line());
         }
         if let Some(guests) = Guests::new(matrix.runs().map(|run| (run, None))) {
             self.guests(out, &guests);
@@ -212,7 +212,7 @@ impl Pen {
         self.heading(out, "Confidence");
         self.indented(out, &confidence(matrix));
         if let Some(advice) = advice(matrix) {
-            self.indented(out, &with_remedy(&advice));
+            self.indented(out, &advice.line());
         }
     }
 

@@ -230,14 +230,6 @@ pub(super) fn left_out(matrix: &Matrix<'_>) -> Vec<Warning> {
     matrix.comparisons().flat_map(of_column).collect()
 }
 
-/// A warning in one line, with its remedy.
-pub(crate) fn with_remedy(warning: &Warning) -> String {
-    match warning.remedy.as_str() {
-        "" => warning.what.clone(),
-        remedy => format!("{} → {remedy}", warning.what),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -52,10 +52,8 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let section = |heading: &str, findings: &mut dyn Iterator<Item = &Finding>| {
         pen.finding_section(heading, findings, workloads)
     };
-    let mut rest: Vec<String> = Vec::new();
-    for sentence in sentences(&answer, conclusions) {
-        rest.extend(pen.sentence_section(&sentence));
-    }
+    let rest = sentences(&answer, conclusions).into_iter();
+    let rest: Vec<String> = rest.flat_map(|part| pen.sentence_section(&part)).collect();
     let folded = pointers.lines.iter().flat_map(|line| wrapped_whole(line, pen.width, 0, INDENT));
     let pointer_lines: Vec<String> = folded.collect();
     let lines_max = LINES_MAX.saturating_sub(rest.len() + pointer_lines.len());
@@ -85,20 +83,15 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     shorten(&mut sections, lines_max, weights);
     let caveats = sections.split_off(sections.len() - 1);
     let mut out = String::new();
-    for (index, section) in sections.iter().enumerate() {
-        // The first heading is the answer in short, with or without statements below it.
-        if index == 0 || !section.is_empty() {
-            pen.section(&mut out, section, &pointers.all);
-        }
-    }
-    for line in rest {
-        pen.line(&mut out, &line);
+    pen.answer_sections(&mut out, &sections, &pointers.all);
+    for line in &rest {
+        pen.line(&mut out, line);
     }
     for section in caveats.iter().filter(|section| !section.is_empty()) {
         pen.section(&mut out, section, &pointers.all);
     }
-    for line in pointer_lines {
-        pen.line(&mut out, &pen.paint(DIM, &line));
+    for line in &pointer_lines {
+        pen.line(&mut out, &pen.paint(DIM, line));
     }
     out
 }
@@ -129,13 +122,9 @@ pub fn answer_so_far(
     let cells = counted(&format!("{cells}{}", planned.unwrap_or_default()), "cells");
     let mut out = String::new();
     pen.line(&mut out, &format!("So far, after {cells}:"));
-    for (index, section) in sections.iter().enumerate() {
-        if index == 0 || !section.is_empty() {
-            pen.section(&mut out, section, "when the run has ended");
-        }
-    }
-    for line in below {
-        pen.line(&mut out, &line);
+    pen.answer_sections(&mut out, &sections, "when the run has ended");
+    for line in &below {
+        pen.line(&mut out, line);
     }
     Some(out)
 }
@@ -151,17 +140,16 @@ impl Section {
     }
 }
 
+/// The sections that say something, and the first one: its heading is the answer in short, with or without statements below it.
+fn shown(sections: &[Section]) -> impl Iterator<Item = &Section> {
+    let (first, further) = sections.split_at(1);
+    first.iter().chain(further.iter().filter(|section| !section.is_empty()))
+}
+
 /// Leaves out statements until the sections have `lines` at most: always the last one of the section that
 /// has most lines for its weight. A section of weight 0 keeps all, and the first one its first: it is the answer.
 fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
-    let used = |sections: &[Section]| {
-        let shown = sections
-            .iter()
-            .enumerate()
-            .filter(|(index, statements)| *index == 0 || !statements.is_empty());
-        shown.map(|(_, section)| section.lines()).sum::<usize>()
-    };
-    while used(sections) > lines {
+    while shown(sections).map(Section::lines).sum::<usize>() > lines {
         let gives_way = |(index, section): &(usize, &mut Section)| {
             weights[*index] > 0 && section.statements.len() > usize::from(*index == 0)
         };
@@ -224,12 +212,8 @@ fn verdicts_that_hold<'a>(
         ("Scales", scaling(answer)),
         ("Holds or rises", holding(answer, conclusions, false)),
     ];
-    all.into_iter().filter(|(_, text)| !text.is_empty()).map(|(heading, text)| SentenceSection {
-        heading,
-        text,
-        more: Vec::new(),
-        remedy: "",
-    })
+    let section = |(heading, text)| SentenceSection { heading, text, more: Vec::new(), remedy: "" };
+    all.into_iter().filter(|(_, text)| !text.is_empty()).map(section)
 }
 
 /// What holds: a sentence where it is all of one table, else the tables: `accept, poll (active = 1; 10 of 13)`.
@@ -273,14 +257,8 @@ fn scaling(answer: &Answer) -> String {
 
 /// Columns for the names of workloads before their statements; none where there is one workload.
 fn workload_width(run: &Run, answer: &Answer) -> usize {
-    let measured: BTreeSet<&str> = run
-        .plan
-        .workloads
-        .iter()
-        .filter(|workload| !workload.is_control())
-        .map(|workload| workload.name.as_str())
-        .collect();
-    if measured.len() < 2 {
+    let measured = run.plan.workloads.iter().filter(|workload| !workload.is_control());
+    if measured.count() < 2 {
         return 0;
     }
     let Answer { stops_scaling, cpu_time, changes_sides, levels, worth_knowing, .. } = answer;
@@ -334,18 +312,17 @@ impl Pen {
     /// any.
     fn figure_section(&self, run: &Run, answer: &Answer, lines: usize) -> Section {
         let section = |above: f64| {
-            let mut statements: Vec<Vec<String>> = Vec::new();
-            if above.is_infinite() {
-                let legend = format!("{:INDENT$}without their 95 % CIs", "");
-                statements.push(vec![self.paint(DIM, &legend)]);
-            } else if above > 0.0 {
-                let legend = format!("{:INDENT$}± where it is more than {}", "", percent(above));
-                statements.push(vec![self.paint(DIM, &legend)]);
-            }
+            let legend = match above {
+                0.0 => None,
+                f64::INFINITY => Some("without their 95 % CIs".to_owned()),
+                above => Some(format!("± where it is more than {}", percent(above))),
+            };
+            let legend = legend.map(|legend| format!("{:INDENT$}{legend}", ""));
             let lists = answer.figures.iter();
-            statements.extend(lists.flat_map(|list| self.figure_list(run, list, answer, above)));
+            let lists = lists.flat_map(|list| self.figure_list(run, list, answer, above));
+            let statements = legend.map(|legend| vec![self.paint(DIM, &legend)]).into_iter();
             let heading = answer.figures_sentence().without_full_stop().to_string();
-            Section { heading, statements, left_out: 0 }
+            Section { heading, statements: statements.chain(lists).collect(), left_out: 0 }
         };
         let fitting = WIDE_MIN.map(section).into_iter().find(|part| part.lines() <= lines);
         fitting.unwrap_or_else(|| section(f64::INFINITY))
@@ -400,6 +377,10 @@ impl Pen {
         let lines = |caveat: &Caveat| wrapped_whole(&caveat.line(), self.width, INDENT, 2 * INDENT);
         let statements = caveats.map(lines).collect();
         Section { heading: "Caveats".to_owned(), statements, left_out: 0 }
+    }
+
+    fn answer_sections(&self, out: &mut String, sections: &[Section], all: &str) {
+        shown(sections).for_each(|section| self.section(out, section, all));
     }
 
     fn section(&self, out: &mut String, section: &Section, all: &str) {

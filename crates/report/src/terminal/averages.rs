@@ -1,7 +1,7 @@
 //! Means with their deviations: metrics down and subjects across, as kernbench printed them.
 
-use crate::layout::{BOLD, GAP, INDENT, Pen};
-use crate::matrix::grid::{Cell, Grid, GridRow};
+use crate::layout::{BOLD, INDENT, Pen};
+use crate::matrix::grid::Grid;
 use crate::text::averages;
 use analysis::Averages;
 use model::Run;
@@ -10,13 +10,8 @@ impl Pen {
     pub(super) fn averages(&self, out: &mut String, run: &Run, table: &Averages) {
         let title = format!("{} · {}", averages::title(run, table), averages::measure(table));
         self.paragraph(out, BOLD, &title, (0, INDENT));
-        let heads = averages::shown(table).map(|(_, column)| vec![averages::head(column)]);
-        let rows = averages::lines(table).map(|(label, cells)| {
-            let cells: Vec<Cell> = cells.into_iter().map(|text| vec![text]).collect();
-            GridRow::new(label, cells)
-        });
-        let (heads, rows) = (heads.collect(), rows.collect());
-        self.grid(out, &Grid { stub: Vec::new(), heads, rows, gap: GAP });
+        let heads = averages::shown(table).map(|(_, column)| averages::head(column));
+        self.grid(out, &Grid::plain("", heads, averages::lines(table)));
         for line in averages::notes(table) {
             self.aside(out, &line);
         }

@@ -4,8 +4,7 @@
 use super::tone_paint;
 use crate::layout::{DIM, GAP, Pen, right, widest, wrapped};
 use crate::matrix::grid::{Grid, GridRow};
-use crate::text;
-use crate::text::leads::sign;
+use crate::text::{self, leads::sign};
 use analysis::{Row, Table};
 use findings::VerdictWord;
 use findings::format::{Unit, count, list, proportion};

@@ -4,8 +4,7 @@
 use super::notes_of;
 use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, right, widest};
 use crate::matrix::grid::{Grid, GridRow};
-use crate::text;
-use crate::text::NO_FIGURE;
+use crate::text::{self, NO_FIGURE};
 use analysis::{Estimate, Row, Table};
 use findings::format::{Unit, ci, count, counted, percent};
 use model::{Run, WorkloadInfo};

@@ -133,20 +133,16 @@ pub(crate) fn notes(averages: &Averages) -> Vec<String> {
     for (_, column) in shown(averages) {
         if let Some(reason) = &column.reason {
             let how = match reason {
-                FailureReason::DeadlineExceeded { deadline_ms, activity }
-                    if activity.is_empty() =>
-                {
-                    aborted(*deadline_ms)
-                }
                 FailureReason::DeadlineExceeded { deadline_ms, activity } => {
-                    format!("{}: {activity}", aborted(*deadline_ms))
+                    let aborted = aborted(*deadline_ms);
+                    if activity.is_empty() { aborted } else { format!("{aborted}: {activity}") }
                 }
                 reason => format!("failed: {reason}"),
             };
             let all = column.runs + column.failed;
-            let partly = format!("{} of {} runs {how}", column.failed, all);
-            let label_text = if column.runs == 0 { how } else { partly };
-            lines.push(format!("{}: {label_text}", head(column)));
+            let partly = format!("{} of {all} runs ", column.failed);
+            let partly = if column.runs == 0 { "" } else { &partly };
+            lines.push(format!("{}: {partly}{how}", head(column)));
         }
         if !column.note.is_empty() {
             lines.push(format!("{}: {}", column.label, column.note));

@@ -1,7 +1,6 @@
 //! Distributions of waits: their points, their quantiles, and the rank of a subject.
 
-use crate::text::metrics::quantity;
-use crate::text::parameters::multiple_suffix;
+use crate::text::{metrics::quantity, parameters::multiple_suffix};
 use analysis::{Distribution, Table};
 use findings::format::{count, counted, factor, list};
 use model::MetricInfo;

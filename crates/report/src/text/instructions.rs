@@ -156,22 +156,17 @@ fn with_text<'a>(
     offsets: &BTreeMap<u64, u64>,
     code: Option<&'a Result<MachineCode, CodeFault>>,
 ) -> (Vec<SampledInstruction<'a>>, String) {
-    let (machine, fault) = match code {
-        Some(Ok(machine)) => (Some(machine), String::new()),
-        Some(Err(fault)) => (None, reasons::missing_code(fault)),
-        None => (None, reasons::CODE_NOT_KEPT.to_owned()),
+    let listing = match code {
+        Some(Ok(MachineCode { architecture, address, bytes, .. })) => {
+            disassemble(architecture, *address, &unhexed(bytes).unwrap_or_default())
+                .ok_or_else(|| reasons::no_disassembler(architecture))
+        }
+        Some(Err(fault)) => Err(reasons::missing_code(fault)),
+        None => Err(reasons::CODE_NOT_KEPT.to_owned()),
     };
-    let listing = machine.map(|MachineCode { architecture, address, bytes, .. }| {
-        let bytes = unhexed(bytes).unwrap_or_default();
-        disassemble(architecture, *address, &bytes)
-            .ok_or_else(|| reasons::no_disassembler(architecture))
-    });
-    let (listing, missing) = match listing {
-        Some(Ok(listing)) => (listing, String::new()),
-        Some(Err(missing)) => (Vec::new(), missing),
-        None => (Vec::new(), fault),
-    };
-    let lines = machine.map_or(&[][..], |machine| &machine.lines);
+    let missing = listing.as_ref().err().cloned().unwrap_or_default();
+    let listing = listing.unwrap_or_default();
+    let lines = code.and_then(|code| code.as_ref().ok()).map_or(&[][..], |code| &code.lines);
     let mut instructions: Vec<SampledInstruction> = Vec::new();
     for (&offset, &samples) in offsets {
         let instruction = at(&listing, offset);

@@ -5,7 +5,7 @@ use analysis::{Analysis, FactByPoint, Row, Table};
 use findings::format::{count, list, rank_sentence};
 use findings::grouping::grouped;
 use findings::reasons;
-use model::{Fact, LoadOutcome, fact_name, fact_text};
+use model::{Fact, LoadOutcome, Warning, fact_name, fact_text};
 use std::collections::BTreeMap;
 
 /// The subjects that can't be measured here, grouped by reason.
@@ -44,9 +44,8 @@ pub(crate) fn gap(row: &Row, point: u64) -> Option<String> {
 pub(crate) fn cut_short(table: &Table, row: &Row) -> Option<String> {
     let short = row.short.as_ref()?;
     let (reached, planned) = (count(short.reached), count(short.planned));
-    let (cause, remedy) = (short.reason.cause(), short.reason.remedy());
-    let arrow = if remedy.is_empty() { String::new() } else { format!(" → {remedy}") };
-    Some(format!("ended at {reached} of {planned} {}: {cause}{arrow}", table.axis))
+    let what = format!("ended at {reached} of {planned} {}: {}", table.axis, short.reason.cause());
+    Some(Warning { what, remedy: short.reason.remedy().to_owned() }.line())
 }
 
 /// What stands where there are no findings.

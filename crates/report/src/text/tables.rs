@@ -1,7 +1,6 @@
 //! Which tables and rows a report shows, and in which order.
 
 use analysis::{Analysis, Row, Table};
-use model::CellKey;
 
 /// The tables of medians: a workload with averages has a table of averages instead.
 pub(crate) fn shown(analysis: &Analysis) -> impl Iterator<Item = &Table> {
@@ -19,11 +18,4 @@ pub(crate) fn rows(table: &Table) -> impl Iterator<Item = &Row> {
 /// Whether any row of a table has a verdict.
 pub(crate) fn has_verdicts(table: &Table) -> bool {
     table.rows.iter().any(|row| row.growth.is_some() || row.rate.is_some())
-}
-
-/// Whether a cell, or a profiled one, is of `subject` in a table; a cell may have more parameters than the table.
-pub(crate) fn has_cell(table: &Table, subject: &str, key: &CellKey) -> bool {
-    let mut parameters = table.parameters.iter();
-    (key.workload.as_str(), key.subject.as_str()) == (table.workload.as_str(), subject)
-        && parameters.all(|(name, value)| key.parameters.get(name) == Some(value))
 }

@@ -208,9 +208,9 @@ fn the_axis_across_ends_at_the_data() {
                     const { x } = plot.scales;
                     const ticks = [];
                     const line = Frame.prototype.line;
-                    Frame.prototype.line = function (fromX, fromY, toX, toY, tick) {
-                        if (fromX === toX) ticks.push(tick.position);
-                        line.call(this, fromX, fromY, toX, toY, tick);
+                    Frame.prototype.line = function (from, to, tick) {
+                        if (from[0] === to[0]) ticks.push(tick.position);
+                        line.call(this, from, to, tick);
                     };
                     plot.draw();
                     Frame.prototype.line = line;

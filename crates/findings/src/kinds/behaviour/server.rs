@@ -4,6 +4,7 @@ use crate::format::{count, multiple, quantity, time};
 use crate::thresholds::{
     CLOSING_SHARE_MIN, GROWTH_CONNECTIONS_MIN, IDLE_CLOSED_SHARE_MIN, PER_CONNECTION_MIN,
 };
+use model::Warning;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -201,150 +202,146 @@ impl ServerBehaviour {
 
     /// What is seen, without its subject: `closes idle connections after 5 s: dead connections can't be held`.
     pub fn sentence(&self) -> String {
-        match *self {
-            Self::ServesSome { served, asked, has_no_descriptor } => {
-                let why = if has_no_descriptor { ", and it has no descriptor left" } else { "" };
-                format!(
-                    "serves {} of {}: the others never got a reply{why}",
-                    count(served),
-                    quantity(asked, "active connection")
-                )
-            }
-            Self::Fails { failures, answered, statuses } => {
-                let classes = ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(statuses);
-                let classes = classes.filter(|(_, number)| *number > 0);
-                let classes: Vec<String> =
-                    classes.map(|(class, number)| format!("{class} {}", count(number))).collect();
-                let how_many = if failures == answered { "all".into() } else { count(failures) };
-                format!(
-                    "fails {how_many} of {} ({}): failures are in no rate and no latency",
-                    quantity(answered, "request"),
-                    classes.join(", ")
-                )
-            }
-            Self::Redirects { ref to } => format!("redirects to {to}"),
-            Self::Misfits { ref clause, .. } => clause.clone(),
-            Self::Stalls { from_s, length_s } => format!(
-                "gave no reply for {} from {} on, although requests were under way",
-                time(length_s * 1e9),
-                time(from_s * 1e9)
-            ),
-            Self::OverflowsAcceptQueue { overflows, connect_s, timed_out } => {
-                let came = quantity(overflows, "connection");
-                let took = time(connect_s * 1e9);
-                let felt = match timed_out {
-                    0 => format!("a connection took up to {took}"),
-                    _ => format!("{} timed out", count(timed_out)),
-                };
-                format!("has a full accept queue: {came} too many came, and {felt}")
-            }
-            Self::ClosesAfterReply { is_announced, http_10 } => {
-                let how = match (http_10, is_announced) {
-                    (true, _) => "HTTP/1.0",
-                    (_, true) => "Connection: close",
-                    (_, false) => "not announced",
-                };
-                format!("closes each connection after its reply ({how}): connections can't be held")
-            }
-            Self::ClosesAfterRequests { requests } => {
-                format!("closes each connection after {}", quantity(requests, "request"))
-            }
-            Self::ClosesIdle { after_ms, closed, opened } => {
-                let after = match after_ms {
-                    0..1_000 => format!("{after_ms} ms"),
-                    _ => format!("{} s", multiple(after_ms as f64 / 1e3)),
-                };
-                let what = format!("closes idle connections after {after}");
-                if closed >= opened {
-                    return format!("{what}: dead connections can't be held");
-                }
-                format!("{what}: {} of {} were closed", count(closed), count(opened))
-            }
-            Self::HoldsFewer { opened, asked } => {
-                format!(
-                    "holds {} of the {} asked for",
-                    quantity(opened, "connection"),
-                    count(asked)
-                )
-            }
-            Self::DelayedReply { delayed_ms, immediate_ms } => format!(
-                "answers after {} since its replies wait for delayed acknowledgements ({} with \
-                 immediate ones)",
-                time(delayed_ms * 1e6),
-                time(immediate_ms * 1e6)
-            ),
-            Self::DividesUnevenly { workers, busiest_share } => format!(
-                "has {} % of its CPU time in one of {} processes",
-                (100.0 * busiest_share).round(),
-                count(workers)
-            ),
-            Self::LosesWorkers { ended, workers } if ended == workers => {
-                "ended while it was asked".into()
-            }
-            Self::LosesWorkers { ended, workers } => {
-                format!("lost {} of {} processes while it was asked", count(ended), count(workers))
-            }
-            Self::WarmsUp { seconds, cold_per_s, warm_per_s } => format!(
-                "takes {} to warm up: {} replies/s at first, then {}",
-                time(seconds * 1e9),
-                count(cold_per_s as u64),
-                count(warm_per_s as u64)
-            ),
-            Self::ThreadPerConnection(growth) => grows("thread", growth),
-            Self::ProcessPerConnection(growth) => grows("process", growth),
-        }
-    }
-
-    /// What changes it; empty where nothing is known to.
-    pub fn remedy(&self) -> &'static str {
-        match self {
-            Self::ServesSome { has_no_descriptor: true, .. } => "ulimit -n of the server",
-            Self::ServesSome { .. } => "more workers in the server, or fewer connections",
-            Self::Fails { .. } => "the server's log; --success, if these statuses are meant",
-            Self::Redirects { .. } => "ask for that",
-            Self::Misfits { remedy, .. } => remedy,
-            Self::Stalls { .. } => "what the server, or its machine, did then",
-            Self::OverflowsAcceptQueue { .. } => {
-                "a longer queue: listen() in the server, net.core.somaxconn; or accept faster"
-            }
-            Self::ClosesAfterReply { http_10: true, .. } => "HTTP/1.1 in the server",
-            Self::ClosesAfterReply { is_announced: false, .. } => {
-                "keep-alive in the server, or Connection: close in its replies"
-            }
-            Self::ClosesAfterReply { .. } => "keep-alive in the server",
-            Self::ClosesAfterRequests { .. } => "the server's limit on requests a connection",
-            Self::ClosesIdle { .. } => "a longer keep-alive time-out in the server",
-            Self::HoldsFewer { .. } => "the server's limits on connections and descriptors",
-            Self::DelayedReply { .. } => {
-                "TCP_NODELAY in the server, or head and body of a reply in one write"
-            }
-            Self::DividesUnevenly { .. } => {
-                "a listener for each process (SO_REUSEPORT), or connections that are accepted in turns"
-            }
-            Self::LosesWorkers { .. } => "the server's log",
-            Self::WarmsUp { .. } => "warm the server up before it gets its clients",
-            Self::ThreadPerConnection(_) | Self::ProcessPerConnection(_) => "",
-        }
+        self.words().1
     }
 
     /// Sentence and remedy: `… → TCP_NODELAY in the server`.
     pub fn line(&self) -> String {
-        match self.remedy() {
-            "" => self.sentence(),
-            remedy => format!("{} → {remedy}", self.sentence()),
+        let (_, what, remedy) = self.words();
+        Warning { what, remedy: remedy.to_owned() }.line()
+    }
+
+    /// A word for it, what is seen, and what changes it; empty where nothing is known to.
+    pub(super) fn words(&self) -> (&'static str, String, &'static str) {
+        match *self {
+            Self::ServesSome { served, asked, has_no_descriptor } => {
+                let asked = quantity(asked, "active connection");
+                let what =
+                    format!("serves {} of {asked}: the others never got a reply", count(served));
+                if has_no_descriptor {
+                    let what = what + ", and it has no descriptor left";
+                    return ("unserved", what, "ulimit -n of the server");
+                }
+                ("unserved", what, "more workers in the server, or fewer connections")
+            }
+            Self::Fails { failures, answered, statuses } => {
+                let what = fails(failures, answered, statuses);
+                ("fails", what, "the server's log; --success, if these statuses are meant")
+            }
+            Self::Redirects { ref to } => {
+                ("redirects", format!("redirects to {to}"), "ask for that")
+            }
+            Self::Misfits { ref clause, remedy } => ("fails", clause.clone(), remedy),
+            Self::Stalls { from_s, length_s } => {
+                let [length, from] = [length_s, from_s].map(|seconds| time(seconds * 1e9));
+                let what = format!(
+                    "gave no reply for {length} from {from} on, although requests were under way"
+                );
+                ("stalls", what, "what the server, or its machine, did then")
+            }
+            Self::OverflowsAcceptQueue { overflows, connect_s, timed_out } => {
+                let came = quantity(overflows, "connection");
+                let felt = match timed_out {
+                    0 => format!("a connection took up to {}", time(connect_s * 1e9)),
+                    _ => format!("{} timed out", count(timed_out)),
+                };
+                let what = format!("has a full accept queue: {came} too many came, and {felt}");
+                let remedy =
+                    "a longer queue: listen() in the server, net.core.somaxconn; or accept faster";
+                ("queue", what, remedy)
+            }
+            Self::ClosesAfterReply { is_announced, http_10 } => {
+                let (how, remedy) = match (http_10, is_announced) {
+                    (true, _) => ("HTTP/1.0", "HTTP/1.1 in the server"),
+                    (_, true) => ("Connection: close", "keep-alive in the server"),
+                    (_, false) => (
+                        "not announced",
+                        "keep-alive in the server, or Connection: close in its replies",
+                    ),
+                };
+                let what = "closes each connection after its reply";
+                ("closes", format!("{what} ({how}): connections can't be held"), remedy)
+            }
+            Self::ClosesAfterRequests { requests } => {
+                let after = quantity(requests, "request");
+                let remedy = "the server's limit on requests a connection";
+                ("closes", format!("closes each connection after {after}"), remedy)
+            }
+            Self::ClosesIdle { after_ms, closed, opened } => {
+                let what = closes_idle(after_ms, closed, opened);
+                ("closes", what, "a longer keep-alive time-out in the server")
+            }
+            Self::HoldsFewer { opened, asked } => {
+                let (opened, asked) = (quantity(opened, "connection"), count(asked));
+                let what = format!("holds {opened} of the {asked} asked for");
+                ("closes", what, "the server's limits on connections and descriptors")
+            }
+            Self::DelayedReply { delayed_ms, immediate_ms } => {
+                let [delayed, immediate] = [delayed_ms, immediate_ms].map(|ms| time(ms * 1e6));
+                let what = format!(
+                    "answers after {delayed} since its replies wait for delayed acknowledgements \
+                     ({immediate} with immediate ones)"
+                );
+                let remedy = "TCP_NODELAY in the server, or head and body of a reply in one write";
+                ("delayed", what, remedy)
+            }
+            Self::DividesUnevenly { workers, busiest_share } => {
+                let (share, workers) = ((100.0 * busiest_share).round(), count(workers));
+                let what = format!("has {share} % of its CPU time in one of {workers} processes");
+                let remedy = "a listener for each process (SO_REUSEPORT), or connections that are \
+                              accepted in turns";
+                ("uneven", what, remedy)
+            }
+            Self::LosesWorkers { ended, workers } => {
+                let lost = if ended == workers {
+                    "ended".to_owned()
+                } else {
+                    format!("lost {} of {} processes", count(ended), count(workers))
+                };
+                ("workers", lost + " while it was asked", "the server's log")
+            }
+            Self::WarmsUp { seconds, cold_per_s, warm_per_s } => {
+                let [cold, warm] = [cold_per_s, warm_per_s].map(|per_s| count(per_s as u64));
+                let took = time(seconds * 1e9);
+                let what =
+                    format!("takes {took} to warm up: {cold} replies/s at first, then {warm}");
+                ("cold", what, "warm the server up before it gets its clients")
+            }
+            Self::ThreadPerConnection(growth) => ("threads", grows("thread", growth), ""),
+            Self::ProcessPerConnection(growth) => ("processes", grows("process", growth), ""),
         }
     }
 }
 
+fn fails(failures: u64, answered: u64, statuses: [u64; 5]) -> String {
+    let classes = ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(statuses);
+    let classes = classes.filter(|(_, number)| *number > 0);
+    let classes = classes.map(|(class, number)| format!("{class} {}", count(number)));
+    let classes = classes.collect::<Vec<String>>().join(", ");
+    let how_many = if failures == answered { "all".into() } else { count(failures) };
+    let all = quantity(answered, "request");
+    format!("fails {how_many} of {all} ({classes}): failures are in no rate and no latency")
+}
+
+fn closes_idle(after_ms: u64, closed: u64, opened: u64) -> String {
+    let after = match after_ms {
+        0..1_000 => format!("{after_ms} ms"),
+        _ => format!("{} s", multiple(after_ms as f64 / 1e3)),
+    };
+    let which = if closed >= opened {
+        "dead connections can't be held".to_owned()
+    } else {
+        format!("{} of {} were closed", count(closed), count(opened))
+    };
+    format!("closes idle connections after {after}: {which}")
+}
+
 fn grows(what: &str, growth: GrowthPerConnection) -> String {
     let GrowthPerConnection { before, after, connections } = growth;
-    let plural = if what == "process" { "processes" } else { "threads" };
-    let before =
-        if before == 1 { format!("1 {what}") } else { format!("{} {plural}", count(before)) };
+    let (before, connections) = (quantity(before, what), quantity(connections, "connection"));
     format!(
-        "grows a {what} for each connection: {before}, then {} with {}",
-        count(after),
-        quantity(connections, "connection")
+        "grows a {what} for each connection: {before}, then {} with {connections}",
+        count(after)
     )
 }
 

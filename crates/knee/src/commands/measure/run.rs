@@ -319,7 +319,7 @@ fn failed_cells(run: &Run, conclusions: &Conclusions) -> Option<Trouble> {
     };
     let groups = conclusions.caveats.iter().filter_map(|caveat| match caveat {
         Caveat::FailedCells(group) if is_own(&group.series.workload) => {
-            Some((group.cells, caveat.what()))
+            Some((group.cells, caveat.warning().what))
         }
         _ => None,
     });
@@ -400,7 +400,9 @@ fn sight(run: &Run, subject: &str) -> Option<String> {
 /// That a run was cut off, and what completes it.
 fn interrupted(conclusions: &Conclusions) -> String {
     let resume = conclusions.caveats.iter().find_map(|caveat| match caveat {
-        Caveat::RunIncomplete(run) if run.completion == Completion::Resume => Some(caveat.remedy()),
+        Caveat::RunIncomplete(run) if run.completion == Completion::Resume => {
+            Some(caveat.warning().remedy)
+        }
         _ => None,
     });
     resume.map_or_else(

@@ -5,30 +5,14 @@ use super::super::data::with_runs;
 use super::super::table::metric_name;
 use super::super::view::{Analysed, View};
 use crate::text;
-use crate::text::tables::has_cell;
 use ::findings::format::function_name;
 use analysis::{ProfileTable, Row};
 use model::{
-    Frame, FrameKind, Interner, Outcome, Parameters, Profile, ProfiledCell, ProfiledRegion, Run,
-    WorkloadInfo, waits_metric,
+    Frame, Interner, Outcome, Parameters, Profile, ProfiledCell, ProfiledRegion, Run, WorkloadInfo,
+    waits_metric,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
-
-/// The kinds of frames, by their numbers in the page.
-const KINDS: [(FrameKind, &str); 11] = [
-    (FrameKind::Process, "process"),
-    (FrameKind::Kernel, "kernel"),
-    (FrameKind::KernelModule, "kernel-module"),
-    (FrameKind::User, "user"),
-    (FrameKind::Vdso, "vdso"),
-    (FrameKind::Bpf, "bpf"),
-    (FrameKind::Jit, "jit"),
-    (FrameKind::Wait, "wait"),
-    (FrameKind::Line, "line"),
-    (FrameKind::Waker, "waker"),
-    (FrameKind::Unknown, "unknown"),
-];
 
 /// The profiles of one subject in one view and run.
 pub(super) struct Group {
@@ -84,7 +68,7 @@ pub(super) fn json(
                 if regions.is_empty() {
                     continue;
                 }
-                let subject = position_of(&mut subjects, &row.label);
+                let subject = position_of(&mut subjects, row.label.as_str());
                 let each = regions.iter().map(|&(cell, region)| {
                     let samples = shared.samples(&run.profile, region);
                     let each = cell.sample_ns / region.operations.max(1) as f64;
@@ -109,6 +93,10 @@ pub(super) fn json(
         }
     }
     let first = first(&cells)?;
+    let mut kinds = Vec::new();
+    let frames = shared.profile.frames.iter();
+    let frames = frames.map(|frame| frame_data(frame, position_of(&mut kinds, frame.kind)));
+    let frames: Vec<Value> = frames.collect();
     let value = json!({
         "workload": info.name,
         "axis": info.axis,
@@ -117,8 +105,8 @@ pub(super) fn json(
         "waits": waits,
         "subjects": subjects,
         "first": first,
-        "kinds": KINDS.map(|(_, name)| name),
-        "frames": shared.profile.frames.iter().map(frame_data).collect::<Vec<_>>(),
+        "kinds": kinds,
+        "frames": frames,
         "stacks": stacks(&shared.profile),
         "cells": cells,
     });
@@ -133,7 +121,7 @@ fn regions<'a>(
     metric: &str,
 ) -> Vec<(&'a ProfiledCell, &'a ProfiledRegion)> {
     let is_of_row = |cell: &&ProfiledCell| {
-        cell.outcome == Outcome::Measured && has_cell(table, &row.subject, &cell.key)
+        cell.outcome == Outcome::Measured && table.has_cell(&row.subject, &cell.key)
     };
     let cells = run.profile.cells.iter().filter(is_of_row);
     let regions = cells.flat_map(|cell| cell.regions.iter().map(move |region| (cell, region)));
@@ -142,7 +130,7 @@ fn regions<'a>(
     regions.filter(|(_, region)| is_of_table(region)).collect()
 }
 
-fn position_of<'a>(names: &mut Vec<&'a str>, name: &'a str) -> usize {
+fn position_of<T: PartialEq>(names: &mut Vec<T>, name: T) -> usize {
     names.iter().position(|present| *present == name).unwrap_or_else(|| {
         names.push(name);
         names.len() - 1
@@ -178,16 +166,13 @@ fn first(cells: &[Value]) -> Option<[u64; 3]> {
     Some([view, run, number(dearest, 2)])
 }
 
-/// Name, module and kind; and the short name, where it is another.
-fn frame_data(frame: &Frame) -> Value {
+/// Name, module and the number of its kind; and the short name, where it is another.
+fn frame_data(frame: &Frame, kind: usize) -> Value {
     let short = function_name(frame);
     let name = if frame.function.is_empty() { &short } else { &frame.function };
-    let kind = KINDS.iter().position(|(kind, _)| *kind == frame.kind).unwrap_or(KINDS.len() - 1);
-    if short == *name {
-        json!([name, frame.module, kind])
-    } else {
-        json!([name, frame.module, kind, short])
-    }
+    let mut data = vec![json!(name), json!(frame.module), json!(kind)];
+    data.extend((short != *name).then(|| json!(short)));
+    data.into()
 }
 
 /// For each stack its caller, 0 for none and else one more than its index, and its frame.

@@ -2,7 +2,7 @@
 
 use ::load::{Address, Outcome};
 use engine::{CpuLook, Stop, Warning};
-use findings::GrowthPerConnection;
+use findings::{Caveat, GrowthPerConnection};
 use model::Host;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -256,7 +256,6 @@ impl FirstLook {
 
     /// What disturbed it meanwhile, as `knee run` says it.
     pub fn disturbances(&self, last: &Host) -> Vec<Warning> {
-        let all = findings::caveats::disturbances(&self.host, last).into_iter();
-        all.map(|caveat| Warning { what: caveat.what(), remedy: caveat.remedy() }).collect()
+        findings::caveats::disturbances(&self.host, last).iter().map(Caveat::warning).collect()
     }
 }

@@ -48,6 +48,8 @@ pub struct Probe {
     facts: BTreeMap<String, Fact>,
     /// Time between two readings of the clock around operations.
     timed_ns: f64,
+    /// The last of these readings.
+    timed_until: u64,
     /// What was timed when; absent where the cell is not profiled.
     regions: Option<Regions>,
 }
@@ -67,7 +69,16 @@ impl Probe {
     pub(crate) fn new(clock: Calibrated, measure_ms: u64) -> Probe {
         let measure_ns = measure_ms as f64 * 1e6;
         let (metrics, given, facts) = Default::default();
-        Probe { clock, measure_ns, metrics, given, facts, timed_ns: 0.0, regions: None }
+        Probe {
+            clock,
+            measure_ns,
+            metrics,
+            given,
+            facts,
+            timed_ns: 0.0,
+            timed_until: 0,
+            regions: None,
+        }
     }
 
     /// The same for a cell that is profiled, at this point: the far end of its positions where it is a
@@ -94,7 +105,12 @@ impl Probe {
     /// Says that `operations` of `metric`, whose figure is [given](Probe::given), were timed between two
     /// readings of [this clock](Probe::clock). A profile counts the samples of this time.
     pub fn region(&mut self, metric: &str, begin: u64, end: u64, operations: u64) {
-        self.timed_ns += self.clock.clock.ns(begin, end);
+        // Several metrics may be of one time.
+        let from = begin.max(self.timed_until);
+        if end > from {
+            self.timed_ns += self.clock.clock.ns(from, end);
+            self.timed_until = end;
+        }
         if let Some(regions) = &mut self.regions {
             regions.add(metric, None, (begin, end), operations);
         }
@@ -770,6 +786,24 @@ mod tests {
         regions
             .map(|region| (region.metric, region.position, region.operations, region.ranges.len()))
             .collect()
+    }
+
+    #[test]
+    fn time_that_several_metrics_are_of_counts_once() {
+        let mut probe = probe();
+        for (metric, begin, end) in [("elapsed", 10, 30), ("user", 10, 30), ("elapsed", 20, 50)] {
+            probe.region(metric, begin, end, 1);
+        }
+        let (clock, timed_ns) = (probe.clock(), probe.finish(&[]).timed_ns);
+        assert_eq!(timed_ns, (clock.ns(10, 30) + clock.ns(30, 50)) as u64);
+    }
+
+    #[test]
+    fn a_trajectory_was_timed_for_the_sum_of_its_samples() {
+        let mut probe = probe();
+        probe.trajectory("socket", 100, |_| Ok(())).unwrap();
+        let sum: f64 = probe.metrics[0].samples.iter().sum();
+        assert_eq!(probe.finish(&[]).timed_ns, sum as u64);
     }
 
     #[test]

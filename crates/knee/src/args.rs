@@ -271,6 +271,7 @@ fn measured_in_turns(
         (measured.resume.is_some(), "--resume"),
         (measured.like.is_some(), "--like"),
         (measured.plan, "--plan"),
+        (measured.timing, "--timing"),
     ];
     match never.into_iter().find(|(given, _)| *given) {
         Some((_, flag)) => {

@@ -11,7 +11,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
-/// Kills in all, unless `$KNEE_KILLS` says otherwise: each costs about a quarter of a second of a CPU.
+/// Kills of runs, unless `$KNEE_KILLS` says otherwise, and a sixth as many of runs in turns: each costs about a quarter of
+/// a second of a CPU.
 const KILLS: usize = 60;
 /// Knees that measure into one record at a time, each a run of its own.
 const KNEES: usize = 4;
@@ -71,40 +72,54 @@ fn kills() -> usize {
     std::env::var("KNEE_KILLS").map_or(KILLS, |kills| kills.parse().unwrap())
 }
 
-/// Runs in turns can't go on: what they had reported is in the record.
+/// Runs in turns can't go on: what was in the record stays, and nothing of it is half there.
 #[test]
-fn killed_at_any_moment_runs_in_turns_lose_no_finished_cell() {
+fn runs_in_turns_that_are_killed_at_any_moment_lose_no_finished_cell() {
     let knee = Knee::new();
     let mut random = fastrand::Rng::with_seed(9);
-    let (mut cells, mut before) = (0, 0);
-    for _ in 0..kills() / 6 {
-        let mut command = knee.command(&[&["ab", "env X=1", "--"], &WORDS[1..]].concat());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).split(b'\n');
-        let is_failed = |line: &Vec<u8>| line.starts_with(b"failed: ");
-        let heard = lines.by_ref().map_while(Result::ok).take(random.usize(0..9));
-        let mut reported = heard.filter(is_failed).count();
+    let kills = kills().div_ceil(6);
+    let mut killed = 0;
+    for kill in 0..kills {
+        let seed = kill.to_string();
+        let words = [&["ab", "env X=1", "--"], &WORDS[1..], &["--seed", &seed]].concat();
+        let mut command = knee.command(&words);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let both = || -> Vec<Run> { runs_of_seed(&knee, kill).collect() };
+        let wanted = random.usize(0..40);
+        wait_until("some cells ended", || {
+            both().iter().map(|run| run.cells.len()).sum::<usize>() >= wanted
+        });
         std::thread::sleep(Duration::from_micros(random.u64(0..40_000)));
+        let before = both();
         child.kill().unwrap();
-        // The last line may have been cut off.
-        let rest: Vec<Vec<u8>> = lines.map_while(Result::ok).collect();
-        reported += rest.iter().rev().skip(1).filter(|line| is_failed(line)).count();
-        child.wait().unwrap();
-        let Ok(archive) = SqliteArchive::open_read_only(knee.record()) else { continue };
-        let runs = archive.runs().unwrap();
-        assert!(runs.len() <= before + 2);
-        let last: Vec<Run> =
-            runs[before..].iter().map(|run| archive.load(run.number).unwrap()).collect();
-        before = runs.len();
-        last.iter().for_each(assert_sound);
-        let kept = last.iter().flat_map(|run| &run.cells);
-        let failed = kept.clone().filter(|cell| cell.outcome != Outcome::Measured).count();
-        assert!(failed >= reported, "{reported} cells were reported and {failed} are there");
-        cells += kept.count();
+        killed += usize::from(child.wait().unwrap().code().is_none());
+        let after = both();
+        after.iter().for_each(assert_sound);
+        for (before, after) in before.iter().zip(&after) {
+            assert!(after.cells.starts_with(&before.cells), "what was there is there no more");
+        }
+        assert!(before.len() <= after.len() && after.len() <= 2);
     }
     knee.assert_no_process_left();
-    assert!(cells > 0);
+    assert_eq!(killed, kills, "each was killed before its end");
     assert_eq!(integrity(&knee), "ok");
+}
+
+/// The runs of this seed, if they have begun.
+fn runs_of_seed(knee: &Knee, seed: usize) -> impl Iterator<Item = Run> {
+    let archive = match SqliteArchive::open_read_only(knee.record()) {
+        Ok(archive) => Some(archive),
+        Err(archive::Error::NoRecord { .. } | archive::Error::EmptyRecord { .. }) => None,
+        Err(error) => panic!("the record does not open: {error}"),
+    };
+    let seed = seed.to_string();
+    archive.into_iter().flat_map(move |archive| {
+        let is_of_seed = |run: &model::RunSummary| {
+            run.command.windows(2).any(|two| two == ["--seed", seed.as_str()])
+        };
+        let runs = archive.runs().unwrap().into_iter().filter(is_of_seed);
+        runs.map(|run| archive.load(run.number).unwrap()).collect::<Vec<Run>>()
+    })
 }
 
 fn integrity(knee: &Knee) -> String {
@@ -199,19 +214,7 @@ impl<'a> Killer<'a> {
 
     /// The run of this killer, if it has begun.
     fn run(&self) -> Option<Run> {
-        let archive = match SqliteArchive::open_read_only(self.knee.record()) {
-            Ok(archive) => archive,
-            Err(archive::Error::NoRecord { .. } | archive::Error::EmptyRecord { .. }) => {
-                return None;
-            }
-            Err(error) => panic!("the record does not open: {error}"),
-        };
-        let own = |run: &&model::RunSummary| {
-            run.command.windows(2).any(|two| two == ["--seed", &self.seed.to_string()])
-        };
-        let runs = archive.runs().unwrap();
-        let summary = runs.iter().find(own)?;
-        Some(archive.load(summary.number).unwrap())
+        runs_of_seed(self.knee, self.seed).next()
     }
 
     fn look(&mut self) {

@@ -83,9 +83,10 @@ struct Signals<S> {
 
 /// Not so in QEMU's user mode, which refuses the highest numbers.
 pub(crate) fn available() -> Result<(), Why> {
-    let set = |(reader, _)| signal::set_signal(AsFd::as_fd(&reader), *signal::realtime().end());
-    let refused = |error| Why(format!("fcntl(F_SETSIG) failed: {error}"));
-    io::pipe().and_then(set).map_err(refused)
+    let failed = |call: &str, error| Why(format!("{call} failed: {error}"));
+    let (reader, _) = io::pipe().map_err(|error| failed("pipe", error))?;
+    signal::set_signal(reader.as_fd(), *signal::realtime().end())
+        .map_err(|error| failed("fcntl(F_SETSIG)", error))
 }
 
 /// Opens a mechanism whose signals are taken as `source` says, given the set of them.

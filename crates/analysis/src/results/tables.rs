@@ -540,11 +540,10 @@ impl Table {
         self.rows.iter().find(|row| row.subject == subject)
     }
 
-    /// Whether a cell, or a profiled one, is of `subject`; a cell may have more parameters than the table.
+    /// Whether a cell, or a profiled one, is of `subject`.
     pub fn has_cell(&self, subject: &str, key: &CellKey) -> bool {
-        let mut parameters = self.parameters.iter();
         (key.workload.as_str(), key.subject.as_str()) == (self.workload.as_str(), subject)
-            && parameters.all(|(name, value)| key.parameters.get(name) == Some(value))
+            && key.parameters == self.parameters
     }
 
     /// The cells of `run` that the figures of `subject` are from.

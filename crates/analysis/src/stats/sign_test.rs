@@ -1,10 +1,9 @@
 //! The interval of a median that order statistics alone give, carried over to a bootstrap's replicates.
 //!
 //! Where all noise is between rounds, replicates of the median fall on the few figures that the rounds have: their
-//! plain 2.5 and
-//! 97.5 percentiles hold the true median in 87.5 % of all cases at 7 rounds. Hettmansperger and Sheather (1986) blend
-//! the two of the sign test's intervals whose confidence lies around the wanted one. [`levels`] says which percentiles
-//! of the replicates stand for their ends, so that noise within rounds still counts.
+//! plain 2.5 and 97.5 percentiles hold the true median in 87.5 % of all cases at 7 rounds. Hettmansperger and Sheather
+//! (1986) blend the two of the sign test's intervals whose confidence lies around the wanted one. [`levels`] says which
+//! percentiles of the replicates stand for their ends, so that noise within rounds still counts.
 
 use crate::thresholds::FALSE_ALARM;
 

@@ -289,7 +289,7 @@ fn a_live_process_is_profiled() {
     let pid = shell.id();
     let Some((text, json)) = profiled(&knee, shell) else { return };
     assert_eq!(text.code, Some(0), "{text:?}");
-    assert!(text.out.starts_with(&format!("sh ({pid}): 1.0 s, ")), "{text:?}");
+    assert!(text.out.starts_with(&format!("sh ({pid}): ")), "{text:?}");
     for wanted in ["samples of its call stacks", "By system call: ", "self  function"] {
         assert!(text.out.contains(wanted), "{wanted}: {}", text.out);
     }

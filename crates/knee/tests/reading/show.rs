@@ -48,6 +48,27 @@ fn runs_stand_side_by_side_and_workloads_are_named_before_them() {
 }
 
 #[test]
+fn it_says_which_share_of_the_time_operations_were_timed() {
+    let knee = Knee::new();
+    let words = ["run", "null", "socket", "--points", "1,2", "--rounds", "3", "--time", "5ms"];
+    let run = knee.run(&[&words[..], &["--timing"]].concat());
+    let show = knee.run(&["show", "--timing"]);
+    assert_eq!((run.code, show.code), (Some(0), Some(0)), "{run:?} {show:?}");
+    assert!(run.out.ends_with(&show.out), "the last of {}: {}", run.out, show.out);
+    let shares = show.out.lines().skip(2).take(3).map(|line| {
+        let [name, cells, .., share, "%"] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        (name.to_owned(), cells.parse::<u32>().unwrap(), share.parse::<f64>().unwrap())
+    });
+    let shares: Vec<(String, u32, f64)> = shares.collect();
+    assert_eq!(shares[2].0, "all");
+    assert_eq!(shares[0].1 + shares[1].1, shares[2].1);
+    assert!(shares.iter().all(|(.., share)| (0.0..=100.0).contains(share)), "{shares:?}");
+    assert!(shares[2].2 > 0.0, "{shares:?}");
+}
+
+#[test]
 fn a_workload_narrows_what_is_shown() {
     let knee = measured();
     let both = knee.run(&["show", "--all"]).out;

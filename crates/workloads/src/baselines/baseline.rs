@@ -12,7 +12,7 @@ use crate::baselines::rows::{BANDWIDTH, BasicOperation, LATENCY, ROWS};
 use crate::shared::{cpus, directory, shortage};
 use engine::{
     About, Cell, Defaults, Fact, Failure, Fit, Kind, LimitCause, MetricInfo, Original, Parameter,
-    Print, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, strings,
+    Print, Probe, Subject, Sweep, Values, Workload, WorkloadInfo, strings,
 };
 use std::sync::LazyLock;
 
@@ -52,7 +52,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     },
     kind: Kind::Named,
     parameters: vec![COPIES, CPUS],
-    usual: Usual { ..Usual::PLAIN },
     originals: &[Original {
         name: "lmbench",
         original: "lmbench by Larry McVoy and Carl Staelin, 1996 to 2007: `make results see`",

@@ -48,8 +48,8 @@ impl Native {
         hold(self.name, &self.compiled(COMPILER)?, inherited)
     }
 
-    /// Whether it runs here, or a compiler may make one that does. Every command asks: it is tried only where knee itself
-    /// runs with another C library than it.
+    /// Whether it runs here, or a compiler may make one that does. It is tried only where knee itself runs with another C
+    /// library than it.
     pub fn available(&self) -> Result<(), String> {
         // All of them are linked alike.
         static TRIED: OnceLock<Result<(), String>> = OnceLock::new();

@@ -2,6 +2,8 @@
 
 use super::embedded::{Inherited, STATIC, in_memory};
 use engine::{Failure, Probe, RunEnd, Runner};
+use rustix::fs::{Access, access};
+use std::path::PathBuf;
 
 /// The program that starts a command, where there is no static one.
 const DYNAMIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter-dynamic.deflate"));
@@ -22,5 +24,6 @@ pub(crate) fn ending(end: RunEnd) -> Option<String> {
 /// Whether there is a program of that name.
 pub(crate) fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    let may_run = |path: PathBuf| path.is_file() && access(path, Access::EXEC_OK).is_ok();
+    std::env::split_paths(&path).any(|directory| may_run(directory.join(program)))
 }

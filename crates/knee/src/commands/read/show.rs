@@ -28,7 +28,7 @@ pub struct Show {
     #[arg(short, long)]
     pub all: bool,
     /// Show where the time of a run went: which share of it timed operations
-    #[arg(long, conflicts_with_all = ["json", "profile", "like"])]
+    #[arg(long, conflicts_with_all = ["all", "json", "profile", "like"])]
     pub timing: bool,
     /// Show the profile: the functions of each subject and how they grow; with --all also the hottest
     /// instructions of those that grew, with a name those of that function

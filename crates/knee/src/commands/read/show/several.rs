@@ -14,6 +14,9 @@ use analysis::thresholds::MARGIN;
 
 /// Shows `runs`, which were named by these `words`, side by side: ratios to the first of them.
 pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit, Trouble> {
+    if ask.timing {
+        return Err(Trouble::usage("--timing shows one run"));
+    }
     if ask.profile.is_some() {
         return Err(Trouble::usage(
             "--profile shows one run; `knee compare` compares the profiles of two",
@@ -36,6 +39,7 @@ pub(super) fn show_fleet(ask: &Show, fleet: &str, named: &Named) -> Result<Exit,
     let given = [
         (ask.profile.is_some(), "--profile"),
         (ask.like.is_some(), "--like"),
+        (ask.timing, "--timing"),
         (named.has_runs, "the name of a run"),
     ];
     if let Some((_, what)) = given.into_iter().find(|(given, _)| *given) {

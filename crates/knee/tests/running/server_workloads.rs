@@ -51,9 +51,12 @@ fn each_server_is_connected_to_and_asked() {
         }
         if cell.key.workload == "request" {
             if uncounted.is_none() && cell.key.subject == "epoll-level" {
-                for call in ["recvfrom", "sendto", "epoll_wait"] {
+                for call in ["recvfrom", "sendto"] {
                     assert_eq!(samples(cell, &format!("{CALLS_OF}{call}")), [1.0], "{call}");
                 }
+                // On a busy machine a worker's wait may end by its time, too.
+                let [waits] = samples(cell, &format!("{CALLS_OF}epoll_wait")) else { panic!() };
+                assert!((1.0..2.0).contains(waits), "{waits} waits");
             }
             assert_eq!(metric_named("request").positions, looks, "{:?}", cell.key);
             continue;

@@ -222,7 +222,7 @@ impl Search {
         self.goals().max_by(|a, b| is_more(key(*a), key(*b))).unwrap_or(0)
     }
 
-    /// The next rate near the one that is borne: below it and above it in turns, or between two that are farther apart
+    /// The next rate near the highest that is borne: below it and above it in turns, or between two that are farther apart
     /// than the loads show; none when it is known well enough.
     fn next_long_per_s(&self, middle_per_s: f64) -> Option<f64> {
         let is_above = self.trials.len().is_multiple_of(2);

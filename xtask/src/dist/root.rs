@@ -23,7 +23,7 @@ const STEPS: [(&[&str], &[i32]); 5] = [
 /// The releases of Debian.
 const DEBIAN: [&str; 3] = ["bullseye", "bookworm", "trixie"];
 
-/// How their users install what is in `/packages`, and where the program is then.
+/// How their users install the packages of `/packages`, and where the program is then.
 const INSTALLED: [(&str, &str); 2] = [
     ("dpkg --install /packages/knee_*_$(dpkg --print-architecture).deb", "/usr/bin/knee"),
     // Without an environment: one would be made by packages that the smallest root lacks.

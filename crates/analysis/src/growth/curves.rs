@@ -53,7 +53,7 @@ pub fn growth_of(class: Class, n: f64) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
     /// The level at the last point over that at the first, with its 95 % CI. The figure is the ratio of what tables
-    /// show, as far as the CI holds it: what a reader can check is what is judged.
+    /// show, as far as the CI holds it: a reader can check what is judged.
     pub factor: Estimate,
     /// The share of each of the [`GROWING`] classes in what they explain together, 0 to 1.
     pub shares: [f64; GROWING.len()],

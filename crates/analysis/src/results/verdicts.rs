@@ -46,7 +46,7 @@ pub struct Best {
 }
 
 impl Best {
-    /// Whether either factor is beyond what is flat.
+    /// Whether either factor is beyond a flat one.
     pub fn stands_out(&self) -> bool {
         let beyond = |factor: Estimate| factor.value.max(1.0 / factor.value) > FLAT_FACTOR_MAX;
         beyond(self.factor) || beyond(self.behind)
@@ -85,7 +85,7 @@ pub enum Class {
     Undecided,
 }
 
-/// The trend of a series of which more is better: a rate of replies over dead connections.
+/// The trend of a series where more is better: a rate of replies over dead connections.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Rate {
     /// The trend.
@@ -236,7 +236,7 @@ pub enum MissingFigure {
     ClampedOnly {
         /// The point that was requested.
         requested: Value,
-        /// Why that is not possible for what is measured there.
+        /// Why that is not possible for the figures that are measured there.
         cause: LimitCause,
     },
     /// Nothing was planned there.

@@ -178,7 +178,7 @@ fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Op
 }
 
 /// Whether most of each round's samples in `window` are on the round's own side of the
-/// middle between the two groups, of which these rounds are the `upper` one.
+/// middle between the two groups; these rounds are the `upper` one.
 fn is_pure(cloud: &Cloud, window: &Window, upper: &[bool]) -> bool {
     let logs = |round: usize| {
         let samples = &cloud.rounds[round].samples[window.ranges[round].clone()];

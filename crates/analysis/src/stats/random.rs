@@ -57,7 +57,7 @@ impl Gamma {
     }
 }
 
-/// A beta deviate, of which these have the parameters.
+/// A beta deviate with these parameters.
 pub fn beta([first, second]: [Gamma; 2], random: &mut Rng) -> f64 {
     let x = first.draw(random);
     x / (x + second.draw(random))

@@ -102,7 +102,7 @@ mod tests {
     }
 
     /// A load of log-normal times around 100 µs, whose intervals differ and follow each other: `scatter` is the
-    /// deviation of their logarithms, of which half carries over to the next one.
+    /// deviation of their logarithms, half of which carries over to the next.
     fn load(
         intervals: usize,
         operations: usize,

@@ -44,6 +44,14 @@ impl Check {
         Check(Arc::new(ask))
     }
 
+    /// The check that `ask` makes, where it is needed; elsewhere everything works.
+    pub fn needed(
+        is_needed: bool,
+        ask: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) -> Check {
+        if is_needed { Check::new(ask) } else { Check::default() }
+    }
+
     /// Looks now.
     ///
     /// # Errors

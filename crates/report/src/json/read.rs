@@ -97,7 +97,7 @@ pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
     Ok(run)
 }
 
-/// Refuses a text of which this is not right.
+/// Refuses a text where this is not right.
 fn ensure(is_right: bool, wrong: impl FnOnce() -> String) -> Result<(), Unreadable> {
     if is_right { Ok(()) } else { Err(Unreadable::new(wrong())) }
 }

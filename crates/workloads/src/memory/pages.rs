@@ -56,7 +56,7 @@ const MAPPED: [(&str, &str, Mapped); 3] = [
 /// are no alternatives to each other.
 pub(crate) fn subjects(kinds: &[Mapped]) -> Vec<Subject> {
     let subject = |&(name, summary, kind): &(&'static str, &'static str, Mapped)| Subject {
-        available: if kind == Mapped::Memory { Check::new(not_merged) } else { Check::default() },
+        available: Check::needed(kind == Mapped::Memory, not_merged),
         ..Subject::new(SubjectInfo::separate(name), summary)
     };
     MAPPED.iter().filter(|(.., kind)| kinds.contains(kind)).map(subject).collect()

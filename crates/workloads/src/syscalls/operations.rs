@@ -29,7 +29,7 @@ pub(crate) struct Operation {
     pub(crate) summary: &'static str,
     /// The lock or structure of the kernel that those who do it at once meet at; empty where there is none.
     pub(crate) contends: &'static str,
-    /// Whether what is repeated is the C library's more than the kernel's.
+    /// Whether the repeated call is the C library's more than the kernel's.
     pub(crate) of_c_library: bool,
     /// Whether it connects over loopback of IPv4.
     pub(crate) over_loopback: bool,

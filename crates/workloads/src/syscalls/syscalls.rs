@@ -114,8 +114,8 @@ fn subject(operation: &'static Operation) -> Subject {
     let (group, shared) = (group.into(), shared.into());
     let note = operation.of_c_library.then(c_library::note).unwrap_or_default();
     let info = SubjectInfo { group, shared, note, ..SubjectInfo::separate(name) };
-    let reachable = move || if over_loopback { sys::loopback::check(false) } else { Ok(()) };
-    Subject { available: Check::new(reachable), ..Subject::new(info, &summary) }
+    let available = Check::needed(over_loopback, || sys::loopback::check(false));
+    Subject { available, ..Subject::new(info, &summary) }
 }
 
 #[cfg(test)]

@@ -211,7 +211,7 @@ impl ServerBehaviour {
         Warning { what, remedy: remedy.to_owned() }.line()
     }
 
-    /// A word for it, what is seen, and what changes it; empty where nothing is known to.
+    /// A word for it, its sentence, and its remedy; empty where there is none.
     pub(super) fn words(&self) -> (&'static str, String, &'static str) {
         match *self {
             Self::ServesSome { served, asked, has_no_descriptor } => {

@@ -42,7 +42,7 @@ pub(super) fn subjects() -> Vec<Subject> {
         let (group, headline) = ("Page faults".into(), FAULT.into());
         let info = SubjectInfo { group, headline, ..SubjectInfo::separate(name) };
         let is_huge = touched == Touched::Memory(Pages::Huge);
-        let available = if is_huge { Check::new(huge_pages) } else { Check::default() };
+        let available = Check::needed(is_huge, huge_pages);
         Subject { available, ..Subject::new(info, summary) }
     };
     ROWS.iter().map(subject).collect()

@@ -77,8 +77,7 @@ pub(super) fn subjects() -> Vec<Subject> {
     let subject = |row: &LatencyRow| {
         let (group, memory_access) = ("Latency".into(), Some(row.access()));
         let info = SubjectInfo { group, memory_access, ..SubjectInfo::separate(row.name) };
-        let is_huge = row.pages == Pages::Huge;
-        let available = if is_huge { Check::new(huge_pages) } else { Check::default() };
+        let available = Check::needed(row.pages == Pages::Huge, huge_pages);
         Subject { available, ..Subject::new(info, row.summary) }
     };
     ROWS.iter().map(subject).collect()

@@ -12,7 +12,6 @@ use frame::{CellOrder, Reply};
 use model::{FailureReason, MetricInfo, Short};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::Duration;
 use sys::fork::die_with_parent;
 
@@ -27,8 +26,6 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
     let order: CellOrder = serde_json::from_str(&order).map_err(io::Error::other)?;
     die_with_parent(order.parent_pid)?;
     take_caller_limit(order.caller_descriptors_max);
-    // The write that meets a limit on file sizes reports it.
-    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let reply = measured(&order, table);
     io::stdout().write_all(&reply.encode()?)
 }

@@ -9,6 +9,7 @@ use readiness::Mechanism;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
+use std::sync::Arc;
 use workloads::{Builtin, OwnLock};
 
 /// A program with all of knee's commands, and these workloads before knee's own. One that has the name of one of knee's
@@ -62,6 +63,9 @@ impl Program {
         if guest::is_init() && words.first().is_some_and(|word| word == "/init") {
             guest::init_main();
         }
+        // SIGXFSZ kills where a failed write can be reported. A handler that does nothing fixes that, and is none for the
+        // programs that are started.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
         if let Some(code) = internal(&words) {
             return code;
         }

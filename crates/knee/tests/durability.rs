@@ -4,11 +4,13 @@
 mod common;
 
 use archive::{Archive, SqliteArchive};
+use common::cells::{assert_sound, integrity, name};
 use common::{Came, Knee, came, wait_until};
-use model::{Cell, Outcome, Run, RunState};
+use model::{Cell, Run, RunState};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 
 /// Kills of runs, unless `$KNEE_KILLS` says otherwise, and a sixth as many of runs in turns: each costs about a quarter of
@@ -65,7 +67,7 @@ fn killed_at_any_moment_several_knees_on_one_record_lose_no_finished_cell() {
     knee.assert_no_process_left();
     let strange = |file: &String| !file.starts_with("knee/knee.db") && !file.contains(".html");
     assert_eq!(knee.files().into_iter().filter(strange).collect::<Vec<_>>(), [] as [String; 0]);
-    assert_eq!(integrity(&knee), "ok");
+    assert_eq!(integrity(&knee.record()), "ok");
 }
 
 fn kills() -> usize {
@@ -102,7 +104,7 @@ fn runs_in_turns_that_are_killed_at_any_moment_lose_no_finished_cell() {
     }
     knee.assert_no_process_left();
     assert_eq!(killed, kills, "each was killed before its end");
-    assert_eq!(integrity(&knee), "ok");
+    assert_eq!(integrity(&knee.record()), "ok");
 }
 
 /// The runs of this seed, if they have begun.
@@ -120,12 +122,6 @@ fn runs_of_seed(knee: &Knee, seed: usize) -> impl Iterator<Item = Run> {
         let runs = archive.runs().unwrap().into_iter().filter(is_of_seed);
         runs.map(|run| archive.load(run.number).unwrap()).collect::<Vec<Run>>()
     })
-}
-
-fn integrity(knee: &Knee) -> String {
-    let output = Command::new("sqlite3").arg(knee.record()).arg("PRAGMA integrity_check").output();
-    let Ok(output) = output else { return "ok".into() };
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
 /// What one killer did.
@@ -240,25 +236,6 @@ impl<'a> Killer<'a> {
         } else {
             self.kept = run.cells;
         }
-    }
-}
-
-/// A cell as knee tells of it.
-fn name(cell: &Cell) -> String {
-    let key = &cell.key;
-    format!("{} {} at {}, round {}", key.workload, key.subject, key.point, key.round + 1)
-}
-
-/// Each cell once, as planned and whole.
-fn assert_sound(run: &Run) {
-    let distinct: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
-    assert_eq!(distinct.len(), run.cells.len(), "a cell is there twice");
-    for cell in &run.cells {
-        assert_eq!(cell.key, run.plan.cells[cell.sequence as usize]);
-        let failed = cell.key.subject == "fails";
-        assert_eq!(cell.outcome != Outcome::Measured, failed, "{cell:?}");
-        let full = cell.metrics.iter().all(|metric| !metric.samples.is_empty());
-        assert!(full && cell.metrics.is_empty() == failed, "half a cell: {cell:?}");
     }
 }
 
@@ -384,14 +361,14 @@ fn on_a_full_disk_a_merge_leaves_nothing_half_there_and_can_be_done_again() {
 }
 
 /// The largest limit of [`where_files_may_not_grow_what_is_there_stays_and_it_goes_on_later`]: no run fits into it.
-const BLOCKS: usize = 400;
+const BLOCKS: u64 = 400;
 
 /// The same without a mount: a file that may not grow beyond some sizes, `$KNEE_LIMITS` of them.
 #[test]
 fn where_files_may_not_grow_what_is_there_stays_and_it_goes_on_later() {
     let knee = Knee::new();
     let long = "run null --points 1,2,3,4 --rounds 30 --time 1ms";
-    let limits = std::env::var("KNEE_LIMITS").map_or(3, |limits| limits.parse().unwrap());
+    let limits = limits();
     for limit in 0..limits {
         let blocks = BLOCKS * limit / (limits - 1).max(1);
         let came = came(&mut knee.shell(&format!("ulimit -f {blocks}; exec \"$KNEE\" {long}")));
@@ -409,4 +386,57 @@ fn where_files_may_not_grow_what_is_there_stays_and_it_goes_on_later() {
         assert_eq!((whole.summary.state, whole.cells.len()), (RunState::Complete, 120));
         assert!(whole.cells.starts_with(&kept));
     }
+}
+
+/// So many runs are pushed together.
+const PUSHED: usize = 4;
+
+/// An archive that machines share and that may not grow beyond some sizes, `$KNEE_LIMITS` of them: what is there is whole,
+/// and a push without the limit brings the rest.
+#[test]
+fn where_a_shared_record_may_not_grow_a_push_leaves_nothing_half_there() {
+    let knee = Knee::new();
+    for _ in 0..PUSHED {
+        let long = ["run", "null", "--points", "1,2,3,4", "--rounds", "20", "--time", "1ms"];
+        knee.done(&long);
+    }
+    let own = whole_runs(&knee.record());
+    let shared = |name: &str| knee.directory.path().join(name);
+    let push = |limit: &str, path: &Path| {
+        let script = format!("ulimit -f {limit}; exec \"$KNEE\" record push {}", path.display());
+        came(&mut knee.shell(&script))
+    };
+    assert_eq!(push("unlimited", &shared("free.db")).code, Some(0));
+    // The journal is as long as the file.
+    let blocks_max = std::fs::metadata(shared("free.db")).unwrap().len() / 512;
+    let limits = limits();
+    let mut partly = 0;
+    for limit in 0..limits {
+        let path = shared(&format!("shared-{limit}.db"));
+        let came = push(&(blocks_max * limit / limits).to_string(), &path);
+        assert_eq!(came.code, Some(1), "{came:?}");
+        let there = whole_runs(&path);
+        assert!(there.iter().all(|run| own.contains(run)), "half a run: {came:?}");
+        partly += u64::from(!there.is_empty());
+        assert_eq!(push("unlimited", &path).code, Some(0));
+        assert_eq!(whole_runs(&path).len(), own.len());
+        assert_eq!(integrity(&path), "ok");
+    }
+    println!("some of the runs were there after {partly} of {limits} pushes");
+    assert!(limits < 3 || partly > 0);
+}
+
+fn limits() -> u64 {
+    std::env::var("KNEE_LIMITS").map_or(3, |limits| limits.parse().unwrap())
+}
+
+/// The identities of the runs that a record has, and their cells.
+fn whole_runs(record: &Path) -> Vec<(String, Vec<Cell>)> {
+    let archive = match SqliteArchive::open_read_only(record) {
+        Ok(archive) => archive,
+        Err(archive::Error::NoRecord { .. } | archive::Error::EmptyRecord { .. }) => return vec![],
+        Err(error) => panic!("the record does not open: {error}"),
+    };
+    let runs = archive.runs().unwrap();
+    runs.into_iter().map(|run| (run.id, archive.load(run.number).unwrap().cells)).collect()
 }

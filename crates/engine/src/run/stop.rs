@@ -1,6 +1,6 @@
 //! Stopping in good order: signals as a flag, and as a descriptor that a poll can wait for.
 
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -39,11 +39,8 @@ impl Stop {
             signal_hook::flag::register(signal, Arc::clone(&requested))?;
             signal_hook::low_level::pipe::register(signal, sender.try_clone()?)?;
         }
-        // An ignored SIGCHLD would hide the ends of workers, and SIGXFSZ kills where a failed write can be
-        // reported. A handler that does nothing fixes both.
-        for signal in [SIGCHLD, SIGXFSZ] {
-            signal_hook::flag::register(signal, Arc::default())?;
-        }
+        // An ignored SIGCHLD would hide the ends of workers. A handler that does nothing fixes that.
+        signal_hook::flag::register(SIGCHLD, Arc::default())?;
         Ok(Stop { requested, wakeup, _wakeup_sender: sender })
     }
 

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod bisection;
+pub mod cells;
 pub mod guests;
 pub mod http;
 #[cfg(feature = "postgres")]

@@ -5,6 +5,7 @@ mod common;
 
 use archive::{Archive, SqliteArchive};
 use common::cells::{assert_sound, integrity, name};
+use common::http::Httpd;
 use common::{Came, Knee, came, wait_until};
 use model::{Cell, Run, RunState};
 use std::collections::HashSet;
@@ -77,31 +78,56 @@ fn kills() -> usize {
 /// Runs in turns can't go on: what was in the record stays, and nothing of it is half there.
 #[test]
 fn runs_in_turns_that_are_killed_at_any_moment_lose_no_finished_cell() {
+    kill_many(9, |kill| {
+        let words = [&["ab", "env X=1", "--"], &WORDS[1..], &["--seed", kill]].concat();
+        (words.into_iter().map(str::to_owned).collect(), 2)
+    });
+}
+
+/// Each number of dead connections is a point, whose intervals are committed together.
+#[test]
+fn loads_that_are_killed_at_any_moment_lose_no_finished_interval() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Httpd::start(directory.path(), &[]);
+    let url = format!("http://{}/", server.address);
+    kill_many(10, |kill| {
+        let words = format!(
+            "load {url} --record --rate 500 --poisson --seed {kill} --duration 30ms --interval 10ms \
+             --dead 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19"
+        );
+        (words.split_whitespace().map(str::to_owned).collect(), 1)
+    });
+}
+
+/// Kills commands, each of which has a seed of its own and as many runs at most, after a random number of cells and then
+/// some time.
+fn kill_many(seed: u64, words: impl Fn(&str) -> (Vec<String>, usize)) {
     let knee = Knee::new();
-    let mut random = fastrand::Rng::with_seed(9);
+    let mut random = fastrand::Rng::with_seed(seed);
     let kills = kills().div_ceil(6);
-    let mut killed = 0;
+    let (mut killed, mut kept) = (0, 0);
     for kill in 0..kills {
-        let seed = kill.to_string();
-        let words = [&["ab", "env X=1", "--"], &WORDS[1..], &["--seed", &seed]].concat();
-        let mut command = knee.command(&words);
+        let (words, runs_max) = words(&kill.to_string());
+        let mut command = knee.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let both = || -> Vec<Run> { runs_of_seed(&knee, kill).collect() };
+        let all = || -> Vec<Run> { runs_of_seed(&knee, kill).collect() };
         let wanted = random.usize(0..40);
         wait_until("some cells ended", || {
-            both().iter().map(|run| run.cells.len()).sum::<usize>() >= wanted
+            all().iter().map(|run| run.cells.len()).sum::<usize>() >= wanted
         });
         std::thread::sleep(Duration::from_micros(random.u64(0..40_000)));
-        let before = both();
+        let before = all();
         child.kill().unwrap();
         killed += usize::from(child.wait().unwrap().code().is_none());
-        let after = both();
+        let after = all();
         after.iter().for_each(assert_sound);
         for (before, after) in before.iter().zip(&after) {
             assert!(after.cells.starts_with(&before.cells), "what was there is there no more");
         }
-        assert!(before.len() <= after.len() && after.len() <= 2);
+        assert!(before.len() <= after.len() && after.len() <= runs_max);
+        kept += after.iter().map(|run| run.cells.len()).sum::<usize>();
     }
+    println!("{killed} kills, {kept} cells");
     knee.assert_no_process_left();
     assert_eq!(killed, kills, "each was killed before its end");
     assert_eq!(integrity(&knee.record()), "ok");

@@ -193,6 +193,7 @@ impl Recording {
             recording: self,
             cells,
             _claim: claim,
+            rounds,
             ended: Vec::new(),
             intervals: 0,
             saved: 0,
@@ -219,6 +220,8 @@ pub struct LoadRun {
     cells: Cells,
     /// Held while the load goes on.
     _claim: Claim,
+    /// How many cells each point was to have; 1 where that was not known.
+    rounds: usize,
     /// How many cells each point has that has ended, and the one that goes on.
     ended: Vec<usize>,
     intervals: usize,
@@ -282,17 +285,21 @@ impl LoadRun {
         self.committed = Instant::now();
     }
 
-    /// How many intervals a number of requests takes is not known before: the plan grows with them.
+    /// How many intervals a number of requests takes is not known before, and replies that come late make one more: the plan
+    /// follows.
     fn plan_more(&mut self) {
         let Recording { archive, run, .. } = &mut self.recording;
         let current = self.ended.len();
-        if run.cells.len() + self.cells.points().saturating_sub(current) <= run.plan.cells.len() {
+        let mut unsaved = run.cells.iter().zip(&run.plan.cells).skip(self.saved);
+        let is_planned = unsaved.all(|(cell, planned)| cell.key == *planned);
+        let wanted = run.cells.len() + self.cells.points().saturating_sub(current);
+        if is_planned && wanted <= run.plan.cells.len() {
             return;
         }
         let more = |index: usize| match index.cmp(&current) {
             Ordering::Less => 0,
-            Ordering::Equal => self.intervals.max(1),
-            Ordering::Greater => 1,
+            Ordering::Equal => self.rounds.saturating_sub(self.intervals).max(self.intervals),
+            Ordering::Greater => self.rounds,
         };
         run.plan.cells = self.cells.planned(&run.cells, more);
         run.plan.rounds = rounds_of(&run.plan);

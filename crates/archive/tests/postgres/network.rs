@@ -6,9 +6,9 @@ use crate::server::{Server, url};
 use archive::PostgresArchive;
 use archive::{Archive, Error, ServerFault, merge};
 use std::env;
-use std::io::Write as _;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ fn alone(name: &str) {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
-    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
     let script =
         format!("ip link set lo up && mount -t tmpfs -o size=96m none \"${DISK}\" && exec \"$@\"");
     let output = Command::new("unshare")
@@ -85,14 +85,30 @@ fn child_fills_the_disk() {
     let Some(disk) = env::var_os(DISK).map(PathBuf::from) else { return };
     let settings = ["port=54322", "max_wal_size=32MB", "min_wal_size=32MB"];
     let Some(server) = Server::new(Some(&disk), &settings) else { return };
-    let url = server.url("knee", &server.database());
+    let moments = env::var("KNEE_LIMITS").map_or(MOMENTS, |moments| moments.parse().unwrap());
+    let pushed = |moment| push_until_the_disk_is_full(&server, &disk, moment * CAPACITY_STEP_BYTES);
+    let after_some = (0..moments).filter(|&moment| pushed(moment) > 0).count();
+    println!("{after_some} of {moments} times some runs were pushed before it was full");
+    assert!(moments <= MOMENTS || (1..moments).contains(&after_some), "{after_some}");
+}
+
+/// Moments at which the server's disk is full, unless `$KNEE_LIMITS` says otherwise.
+const MOMENTS: usize = 3;
+/// So much more the server can write each time.
+const CAPACITY_STEP_BYTES: usize = 96 << 10;
+
+/// Returns how many runs were pushed before.
+fn push_until_the_disk_is_full(server: &Server, disk: &Path, capacity_bytes: usize) -> usize {
+    let database = server.database();
+    let url = server.url("knee", &database);
     let mut archive = PostgresArchive::open(&url).unwrap();
-    let mut ballast = std::fs::File::create(disk.join("ballast")).unwrap();
-    let run = |n: u64| complete(&format!("{n:016x}"), 400, 0);
+    let ballast = disk.join("ballast");
+    let free = rustix::fs::statvfs(disk).unwrap();
+    let free = (free.f_bavail * free.f_frsize) as usize;
+    fs::write(&ballast, vec![7; free.saturating_sub(capacity_bytes)]).unwrap();
+    let run = |n: usize| complete(&format!("{n:016x}"), 400, 0);
     let mut pushed = 0;
     let error = loop {
-        // It leaves ever less for the server.
-        let _ = ballast.write_all(&vec![7; 4 << 20]);
         match merge(&mut archive, &run(pushed)) {
             Ok(_) => pushed += 1,
             Err(error) => break error,
@@ -106,17 +122,21 @@ fn child_fills_the_disk() {
     );
     assert!(is_clear, "{error}");
     assert!(!error.to_string().contains('\n'), "{error}");
-    println!("after {pushed} runs: {error}");
     drop(archive);
-    drop(ballast);
-    std::fs::remove_file(disk.join("ballast")).unwrap();
+    fs::remove_file(ballast).unwrap();
     server.start_again();
     let mut archive = PostgresArchive::open(&url).unwrap();
-    assert_eq!(archive.runs().unwrap().len() as u64, pushed);
-    for n in 0..=pushed.min(3) {
+    assert_eq!(archive.runs().unwrap().len(), pushed, "after {error}");
+    // The one that was refused is pushed again.
+    for n in 0..=pushed {
         merge(&mut archive, &run(n)).unwrap();
     }
-    for summary in archive.runs().unwrap() {
+    let there = archive.runs().unwrap();
+    assert_eq!(there.len(), pushed + 1);
+    for summary in there {
         assert_eq!(archive.load(summary.number).unwrap().cells, run(0).cells);
     }
+    drop(archive);
+    server.admin("postgres").unwrap().batch_execute(&format!("DROP DATABASE {database}")).unwrap();
+    pushed
 }

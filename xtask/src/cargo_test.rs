@@ -36,11 +36,12 @@ const UNSTEADY_MAX: usize = 3;
 const CAUSE_MAX: usize = 600;
 /// Programs, as cargo names them, whose tests look for what goes wrong once in thousands of times: what
 /// fails there once has failed.
-const STRICT: [&str; 6] = [
+const STRICT: [&str; 7] = [
     "-p knee-locks ",
     "-p knee-readiness ",
     "-p knee-archive --test sqlite",
     "--test durability ",
+    "--test power ",
     "--test interruption ",
     "--test httpd_paths ",
 ];

@@ -93,6 +93,9 @@ const NEEDS: &[Need] = &[
         )
     },
     need("boot kernels with `knee vm`", &["qemu-system-x86_64"], "qemu-system-x86"),
+    need("boot kernels whose plug is pulled", &["busybox"], "busybox-static"),
+    need("record on XFS", &["mkfs.xfs"], "xfsprogs"),
+    need("record on Btrfs", &["mkfs.btrfs"], "btrfs-progs"),
 ];
 
 const fn need(

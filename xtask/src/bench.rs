@@ -195,6 +195,25 @@ pub fn build_knee(root: &Path, target: &Path) -> Result<PathBuf> {
     Ok(target.join("release").join("knee"))
 }
 
+/// The examples that benches run, each with its package.
+const EXAMPLES: [(&str, &str); 4] = [
+    ("against", "knee-workloads"),
+    ("cost", "knee-locks"),
+    ("page", "knee-report"),
+    ("profile", "knee-stacks"),
+];
+
+/// Builds one of the [`EXAMPLES`].
+fn build_example(name: &str) -> Result<PathBuf> {
+    let row = EXAMPLES.iter().find(|row| row.0 == name);
+    let (_, package) = row.with_context(|| format!("no bench has the example `{name}`"))?;
+    let mut command = shell::cargo(&shell::root(), "build");
+    if !shell::succeeds(command.args(["--release", "--package", package, "--example", name]))? {
+        bail!("the example `{name}` of {package} does not build");
+    }
+    Ok(shell::target_dir()?.join("release/examples").join(name))
+}
+
 /// What the runs of a bench have in common.
 struct Turns<'a> {
     game: &'a Game,
@@ -315,6 +334,22 @@ mod tests {
     #[cfg(target_os = "linux")]
     use game::{HARNESS, PIPETEST, PRIMITIVES};
     use serde_json::json;
+
+    #[test]
+    fn packages_and_their_examples_are_there() {
+        let directory = |package: &str| {
+            let directory = package.trim_start_matches("knee-");
+            let directory = shell::root().join("crates").join(directory);
+            let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
+            assert!(manifest.contains(&format!("name = \"{package}\"")), "{package}");
+            directory
+        };
+        for (name, package) in EXAMPLES {
+            let example = directory(package).join("examples").join(name).with_extension("rs");
+            assert!(example.exists(), "{}", example.display());
+        }
+        directory(grows::CHECKED);
+    }
 
     #[test]
     fn the_median_is_the_middle() {

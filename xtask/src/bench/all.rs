@@ -24,9 +24,10 @@ pub struct Options {
     output: Option<PathBuf>,
 }
 
-/// Measures each with its usual flags, whatever the others say, and prints the table.
+/// Measures each with its usual flags, whatever the others say, and prints the table. The file has what is measured so far.
 pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
-    let (begun, load) = (Instant::now(), load());
+    let (begun, load, machine) = (Instant::now(), load(), machine()?);
+    let mut text = String::new();
     let mut lines = Vec::new();
     for name in names() {
         if !options.only.is_empty() && !options.only.contains(&name) {
@@ -42,20 +43,25 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         }
         lines.extend_from_slice(own.lines());
         tally.add(own);
+        let minutes = begun.elapsed().as_secs_f64() / 60.0;
+        text = table(&machine, minutes, &load, &lines);
+        if let Some(file) = &options.output {
+            fs::write(file, &text).with_context(|| format!("can't write {}", file.display()))?;
+        }
     }
-    let text = format!(
-        "{}, {:.0} min, load {load} before, {} after. Ratios are ours/theirs: the median of the pairs' with its 95 % CI.\n\n\
-         | what | anchor | ratio | goal | |\n| --- | --- | --- | --- | --- |\n{}\n",
-        machine()?,
-        begun.elapsed().as_secs_f64() / 60.0,
-        self::load(),
-        lines.join("\n")
-    );
     print!("\n{text}");
-    if let Some(file) = &options.output {
-        fs::write(file, text).with_context(|| format!("can't write {}", file.display()))?;
-    }
     Ok(())
+}
+
+/// What stands above the lines, and they.
+fn table(machine: &str, minutes: f64, load_before: &str, lines: &[String]) -> String {
+    format!(
+        "{machine}, {minutes:.0} min, load {load_before} before, {} after. Ratios are ours/theirs: the median of the pairs' \
+         with its 95 % CI.\n\n\
+         | what | anchor | ratio | goal | |\n| --- | --- | --- | --- | --- |\n{}\n",
+        load(),
+        lines.join("\n")
+    )
 }
 
 /// The names of the benches, in their order.

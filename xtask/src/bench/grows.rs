@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// What the compiler compiles again and again.
-const CHECKED: &str = "analysis";
+pub const CHECKED: &str = "knee-analysis";
 
 /// What was asked for.
 #[derive(Args)]

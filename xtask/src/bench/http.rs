@@ -73,14 +73,8 @@ pub fn run(options: Options, tally: &mut Tally) -> Result<()> {
 impl Arena {
     /// Builds the programs.
     fn build(options: Options) -> Result<Self> {
-        let (root, target) = (shell::root(), shell::target_dir()?);
-        let knee = super::build_knee(&root, &target)?;
-        let mut build = shell::cargo(&root, "build");
-        build.args(["--release", "--package", "workloads", "--example", "against"]);
-        if !shell::succeeds(&mut build)? {
-            anyhow::bail!("the example `against` of workloads does not build");
-        }
-        let against = target.join("release").join("examples").join("against");
+        let knee = super::build_knee(&shell::root(), &shell::target_dir()?)?;
+        let against = super::build_example("against")?;
         Ok(Self { knee, against, options, scratch: tempfile::tempdir()? })
     }
 }

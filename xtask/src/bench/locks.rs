@@ -4,7 +4,7 @@
 use super::limit::Limit;
 use super::options::above_zero;
 use super::table::{Figures, Row};
-use super::{c_compiler, in_turn, median};
+use super::{build_example, c_compiler, in_turn, median};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
@@ -94,15 +94,9 @@ struct Programs {
 
 impl Programs {
     fn build() -> Result<Programs> {
-        let (root, target) = (shell::root(), shell::target_dir()?);
-        let mut command = shell::cargo(&root, "build");
-        command.args(["--release", "--package", "locks", "--example", "cost"]);
-        if !shell::succeeds(&mut command)? {
-            bail!("the locks do not build");
-        }
-        let sources = root.join("benches/c/locks");
-        let plain = compile(&sources, &target.join("bench-c/locks"))?;
-        Ok(Programs { cost: target.join("release/examples/cost"), plain })
+        let sources = shell::root().join("benches/c/locks");
+        let plain = compile(&sources, &shell::target_dir()?.join("bench-c/locks"))?;
+        Ok(Programs { cost: build_example("cost")?, plain })
     }
 
     /// The locks that were asked for, in the order of the table.

@@ -3,7 +3,7 @@
 
 mod browser;
 
-use super::median;
+use super::{build_example, median};
 use crate::setup;
 use crate::shell;
 use crate::tally::Tally;
@@ -85,12 +85,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
 
 /// The pages, made by the report's own example.
 fn pages(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut build = shell::cargo(&shell::root(), "build");
-    if !shell::succeeds(build.args(["--release", "--package", "knee-report", "--example", "page"]))?
-    {
-        bail!("the example `page` of report does not build");
-    }
-    let maker = shell::target_dir()?.join("release").join("examples").join("page");
+    let maker = build_example("page")?;
     let make = |[calls, rounds, subjects]: [&str; 3]| {
         let page = directory.join(format!("{calls}-{subjects}.html"));
         let mut command = Command::new(&maker);

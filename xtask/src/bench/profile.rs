@@ -7,7 +7,7 @@
 use super::limit::Limit;
 use super::options::above_zero;
 use super::table::{Figures, Row};
-use super::{RUN_MAX, build_knee, c_compiler, in_turn, median};
+use super::{RUN_MAX, build_example, build_knee, c_compiler, in_turn, median};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
@@ -71,17 +71,7 @@ pub struct Options {
 /// Measures both, and prints two tables.
 pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let (root, target) = (shell::root(), shell::target_dir()?);
-    let mut build = shell::cargo(&root, "build");
-    if !shell::succeeds(build.args([
-        "--release",
-        "--package",
-        "knee-stacks",
-        "--example",
-        "profile",
-    ]))? {
-        bail!("the example does not build");
-    }
-    let sampler = target.join("release/examples/profile");
+    let sampler = build_example("profile")?;
     let knee = options.knee.clone().map_or_else(|| build_knee(&root, &target), Ok)?;
     let scratch = tempfile::tempdir()?;
     if let Err(error) = shell::output(Command::new(&sampler).args([FREQUENCY_HZ, "true"])) {

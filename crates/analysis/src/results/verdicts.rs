@@ -118,7 +118,7 @@ pub enum RateTrend {
     Scales,
     /// It rises and falls again, by more than ×1.3, but not surely to less than half of its best.
     Peaks,
-    /// It falls by more than ÷1.3, but not surely to less than half.
+    /// It falls by more than ÷1.3, but not surely to less than half; a speedup, surely to less than at the first point.
     Falls,
     /// It surely falls to less than half.
     Collapses,

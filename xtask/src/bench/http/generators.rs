@@ -9,12 +9,15 @@ use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, File};
 use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
 
-/// The file that is asked for, and its size.
+/// The file that is asked for, its size, its time since 1970, and what asks whether it is newer.
 const FILE: &str = "file.txt";
 const BYTES: usize = 128;
+pub const NOT_MODIFIED: &str = "If-Modified-Since: Fri, 13 Feb 2009 23:31:30 GMT";
+const MODIFIED: Duration = Duration::from_secs(1_234_567_890);
 /// Connections of the closed loop.
 const CONNECTIONS: &str = "100";
 /// Sessions a second of the open loop, and requests in each: 5,000 requests a second, which both can
@@ -37,9 +40,7 @@ struct Game {
 
 /// Closed loop against wrk, open loop against httperf, TLS handshakes against `openssl s_time`.
 pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> {
-    let directory = arena.scratch.path().join("site");
-    fs::create_dir_all(&directory)?;
-    fs::write(directory.join(FILE), vec![b'k'; BYTES])?;
+    make_site(arena)?;
     let mut comparisons = Vec::new();
     let time_ms = arena.options.time_ms;
     for game in [closed(time_ms), open(time_ms), handshakes(time_ms)] {
@@ -69,7 +70,7 @@ fn closed(time_ms: u64) -> Game {
         our_words: words(&format!(
             "load {url} --connections {CONNECTIONS} --threads 1 --duration {time}s --json"
         )),
-        their_words: words(&format!("-t 1 -c {CONNECTIONS} -d {time}s {url}")),
+        their_words: wrk_words(time_ms, &[]),
         their_count: wrk_count,
     }
 }
@@ -113,6 +114,14 @@ fn handshakes(time_ms: u64) -> Game {
     }
 }
 
+/// Of wrk with these header lines besides its own.
+pub fn wrk_words(time_ms: u64, lines: &[&str]) -> Vec<String> {
+    let time = time_ms.div_ceil(1_000);
+    let usual = format!("-t 1 -c {CONNECTIONS} -d {time}s http://{{host}}:{{port}}/{FILE}");
+    let lines = lines.iter().flat_map(|line| ["-H", line]).map(str::to_owned);
+    words(&usual).into_iter().chain(lines).collect()
+}
+
 fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
@@ -134,13 +143,42 @@ fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
     Ok(pairs)
 }
 
-/// One run: a server of its own, and the generator against it.
+/// The file, as old as requests that ask whether it is newer say.
+pub fn make_site(arena: &Arena) -> Result<()> {
+    let directory = arena.scratch.path().join("site");
+    fs::create_dir_all(&directory)?;
+    let path = directory.join(FILE);
+    fs::write(&path, vec![b'k'; BYTES])?;
+    File::options().write(true).open(path)?.set_modified(UNIX_EPOCH + MODIFIED)?;
+    Ok(())
+}
+
+/// Requests per second of a generator's CPU time in one run.
 fn measure(
+    arena: &Arena,
+    server: &str,
+    generator: (&str, &[String]),
+    count: fn(&str) -> Option<u64>,
+) -> Result<Figures> {
+    let run = run(arena, server, generator, count)?;
+    let rate = run.replies as f64 / run.generator_cpu_ns * 1e9;
+    Ok(Figures { median: rate, fastest: rate, overhead_ns: None })
+}
+
+/// What one run came to.
+pub struct GeneratorRun {
+    pub replies: u64,
+    generator_cpu_ns: f64,
+    pub server_cpu_ns: f64,
+}
+
+/// One run: a server of its own, and the generator against it.
+pub fn run(
     arena: &Arena,
     server: &str,
     (program, words): (&str, &[String]),
     count: fn(&str) -> Option<u64>,
-) -> Result<Figures> {
+) -> Result<GeneratorRun> {
     let mut command = Command::new(&arena.against);
     let scratch = arena.scratch.path();
     command.arg(server).arg(&arena.knee).arg(scratch.join("site")).arg(scratch).arg(SERVER_CPU);
@@ -153,9 +191,9 @@ fn measure(
     let output = came["output"].as_str().unwrap_or_default();
     let replies = count(output)
         .with_context(|| format!("{program} reported no replies, or errors: {output}"))?;
-    let cpu_ns = came["cpu_ns"].as_f64().context("against reported no CPU time")?;
-    let rate = replies as f64 / cpu_ns * 1e9;
-    Ok(Figures { median: rate, fastest: rate, overhead_ns: None })
+    let cpu_ns = |key: &str| came[key].as_f64().context("against reported no CPU time");
+    let (generator_cpu_ns, server_cpu_ns) = (cpu_ns("cpu_ns")?, cpu_ns("server_cpu_ns")?);
+    Ok(GeneratorRun { replies, generator_cpu_ns, server_cpu_ns })
 }
 
 /// Whole replies of `knee load --json`; none where there were errors.

@@ -3,7 +3,8 @@
 use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
 use super::super::{NOT_POSSIBLE, RUN_MAX, failure_text, samples_of};
-use super::{Arena, Comparison};
+use super::{Arena, Comparison, generators};
+use crate::setup;
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
@@ -14,15 +15,41 @@ use std::process::Command;
 /// Ours, and each rival with the ratio that ours has to reach.
 const OURS: [&str; 3] = ["epoll-level", "epoll-edge", "io_uring-completion"];
 const RIVALS: [(&str, f64); 2] = [("nginx", 2.0), ("lighttpd", 1.1)];
+const SMALL_BYTES: u64 = 128;
 
 /// Runs what follows with as many descriptors as may be had: lighttpd holds half as many connections.
 const MANY_DESCRIPTORS: &str =
     "ulimit -n 65536 2>/dev/null || ulimit -n \"$(ulimit -Hn)\"; exec \"$@\"";
 
+/// The header lines of a browser's request for a page, without its host.
+const BROWSER: [&str; 19] = [
+    "Cache-Control: max-age=0",
+    "sec-ch-ua: \"Chromium\";v=\"142\", \"Not_A Brand\";v=\"99\"",
+    "sec-ch-ua-mobile: ?0",
+    "sec-ch-ua-platform: \"Linux\"",
+    "DNT: 1",
+    "Upgrade-Insecure-Requests: 1",
+    "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
+    "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
+    "Sec-GPC: 1",
+    "Sec-Fetch-Site: same-origin",
+    "Sec-Fetch-Mode: navigate",
+    "Sec-Fetch-User: ?1",
+    "Sec-Fetch-Dest: document",
+    "Referer: http://127.0.0.1/index.html",
+    "Accept-Encoding: gzip, deflate, br, zstd",
+    "Accept-Language: en-GB,en-US;q=0.9,en;q=0.8,de;q=0.7",
+    "Cookie: session=8f14e45fceea167a5a36dedd4bea2543; theme=dark",
+    "Priority: u=0, i",
+    "Pragma: no-cache",
+];
+
 /// What is asked for, with how many dead connections.
 struct Setting {
     bytes: u64,
     dead: u64,
+    /// Header lines of the requests, which wrk sends then; without any, the workload `dead` asks.
+    lines: Vec<&'static str>,
     words: String,
     /// The limits speak of small replies. A large one is the kernel's copying, which all pay alike.
     is_bounded: bool,
@@ -58,15 +85,24 @@ pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> 
 }
 
 fn settings(dead: &[u64]) -> Vec<Setting> {
-    let small = dead.iter().map(|&dead| Setting {
-        bytes: 128,
-        dead,
-        words: format!("128 bytes, {dead} dead"),
-        is_bounded: true,
+    let setting = |bytes, dead, words: String| {
+        let (lines, is_bounded) = (Vec::new(), bytes == SMALL_BYTES);
+        Setting { bytes, dead, lines, words, is_bounded }
+    };
+    let small =
+        dead.iter().map(|&dead| setting(SMALL_BYTES, dead, format!("128 bytes, {dead} dead")));
+    let large = [(65_536, "64 KiB"), (1_000_000, "1 MB")]
+        .map(|(bytes, size)| setting(bytes, 0, format!("{size}, 0 dead")));
+    let asked = [
+        (BROWSER.to_vec(), "a browser's header"),
+        (vec!["Range: bytes=32-95"], "a range"),
+        (vec![generators::NOT_MODIFIED], "not modified"),
+    ];
+    let asked = asked.map(|(lines, words)| {
+        let words = format!("128 bytes, {words}, by wrk");
+        Setting { lines, ..setting(SMALL_BYTES, 0, words) }
     });
-    let large =
-        Setting { bytes: 1_000_000, dead: 0, words: "1 MB, 0 dead".into(), is_bounded: false };
-    small.chain([large]).collect()
+    small.chain(large).chain(asked).collect()
 }
 
 /// Runs all in turn, and backwards in every other pair, so that a drift of the machine hits all alike.
@@ -78,7 +114,11 @@ fn rates(arena: &Arena, setting: &Setting) -> Result<Rates> {
         for &name in &names {
             let so_far = rates.entry(name).or_insert_with(|| Ok(Vec::new()));
             let Ok(list) = so_far else { continue };
-            match measure(arena, setting, name)? {
+            let figures = match setting.lines.as_slice() {
+                [] => measure(arena, setting, name)?,
+                lines => by_wrk(arena, lines, name)?,
+            };
+            match figures {
                 Ok(figures) => list.push(figures),
                 Err(why) => *so_far = Err(format!("{name}: {why}")),
             }
@@ -119,6 +159,24 @@ fn measure(arena: &Arena, setting: &Setting, name: &str) -> Result<Result<Figure
         .ok_or_else(|| format!("knee measured no cpu: {}", failure_text(&run))))
 }
 
+/// The same of requests with these header lines.
+fn by_wrk(arena: &Arena, lines: &[&str], name: &str) -> Result<Result<Figures, String>> {
+    if let Some(missing) = ["wrk", name].into_iter().find(|name| is_missing(name)) {
+        return Ok(Err(format!("{missing} is not here: `cargo xtask setup` installs it")));
+    }
+    generators::make_site(arena)?;
+    let wrk = setup::program("wrk").context("it was here a moment ago")?;
+    let words = generators::wrk_words(arena.options.time_ms, lines);
+    let run = generators::run(arena, name, (&wrk, &words), generators::wrk_count)?;
+    let rate = run.replies as f64 / run.server_cpu_ns * 1e9;
+    Ok(Ok(Figures { median: rate, fastest: rate, overhead_ns: None }))
+}
+
+/// Whether it is another's program, and not here.
+fn is_missing(name: &str) -> bool {
+    !OURS.contains(&name) && setup::program(name).is_none()
+}
+
 /// The runs of two, side by side.
 fn pairs(rates: &Rates, rival: &str, ours: &str) -> Result<Vec<(Figures, Figures)>, String> {
     let figures_of = |name: &str| match rates.get(name) {
@@ -136,11 +194,9 @@ mod tests {
     #[test]
     fn small_replies_are_held_and_large_ones_shown() {
         let settings = settings(&[0, 10_000]);
-        let output: Vec<(&str, bool)> =
-            settings.iter().map(|setting| (setting.words.as_str(), setting.is_bounded)).collect();
-        let wanted =
-            [("128 bytes, 0 dead", true), ("128 bytes, 10000 dead", true), ("1 MB, 0 dead", false)];
-        assert_eq!(output, wanted);
+        let shown = settings.iter().filter(|setting| !setting.is_bounded);
+        let shown: Vec<&str> = shown.map(|setting| setting.words.as_str()).collect();
+        assert_eq!(shown, ["64 KiB, 0 dead", "1 MB, 0 dead"]);
     }
 
     #[test]

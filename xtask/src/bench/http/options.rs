@@ -14,7 +14,7 @@ pub struct Options {
     #[arg(long = "time", value_name = "MS", default_value_t = 1_000, value_parser = above_zero::<u64>)]
     pub time_ms: u64,
     /// Numbers of dead connections
-    #[arg(long, value_delimiter = ',', default_value = "0,10000")]
+    #[arg(long, value_delimiter = ',', default_value = "0,9500")]
     pub dead: Vec<u64>,
     /// Measure one half; both by default
     #[arg(long, value_enum)]

@@ -67,7 +67,7 @@ pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> 
             for ours in OURS {
                 match pairs(&rates, rival, ours) {
                     Ok(pairs) => {
-                        let limit = Limit::Least(min);
+                        let limit = Limit::Least(if setting.lines.is_empty() { min } else { 1.0 });
                         let row = Row { mechanism: ours.to_owned(), setting: vec![], limit, pairs };
                         let (words, is_bounded) = (setting.words.clone(), setting.is_bounded);
                         println!("{ours} and {rival}, {words}: {}", row.in_words());

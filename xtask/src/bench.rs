@@ -39,6 +39,9 @@ const RUN_MAX: Duration = Duration::from_secs(180);
 /// What is measured against what.
 #[derive(Subcommand)]
 pub enum Bench {
+    /// What the model of locks predicts for this machine, and what the machine does
+    // First: it skips a machine that was busy in the last minute.
+    Simulate(simulate::Options),
     /// Our poll loop and a plain C loop of the same system calls
     Harness(options::Harness),
     /// Our pipetest and a plain C one
@@ -53,8 +56,6 @@ pub enum Bench {
     Http(http::Options),
     /// How often `knee compare` raises a false alarm, and which slowdowns it finds
     Compare(compare::Options),
-    /// What the model of locks predicts for this machine, and what the machine does
-    Simulate(simulate::Options),
     /// Our runs of a command, and hyperfine's
     Command(command::Options),
     /// What sampling stacks costs, and whether its shares are those of perf record

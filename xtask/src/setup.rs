@@ -52,6 +52,7 @@ const NEEDS: &[Need] = &[
     need("ask `knee httpd` as many programs do", &["curl"], "curl"),
     need("load `knee httpd`, and to compare `knee load` with it", &["wrk"], "wrk"),
     need("load `knee httpd`, and to compare `knee load` with it", &["httperf"], "httperf"),
+    need("compare `knee run command` with it", &["hyperfine"], "hyperfine"),
     need("compare the TLS handshakes of `knee load` with it", &["openssl"], "openssl"),
     need("load `knee httpd`", &["ab"], "apache2-utils"),
     need("start ranks of `knee run` by hydra", &["mpiexec.hydra"], "mpich"),

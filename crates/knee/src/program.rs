@@ -63,8 +63,8 @@ impl Program {
         if guest::is_init() && words.first().is_some_and(|word| word == "/init") {
             guest::init_main();
         }
-        // SIGXFSZ kills where a failed write can be reported. A handler that does nothing fixes that, and is none for the
-        // programs that are started.
+        // SIGXFSZ kills where a failed write can be reported. A handler that does nothing fixes that, and programs
+        // that are started have the default.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
         if let Some(code) = internal(&words) {
             return code;

@@ -3,7 +3,7 @@
 use super::Bench;
 use crate::shell;
 use crate::tally::Tally;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Command as Parser, FromArgMatches, Subcommand};
 use std::fs;
 use std::path::PathBuf;
@@ -27,41 +27,39 @@ pub struct Options {
 /// Measures each with its usual flags, whatever the others say, and prints the table. The file has what is measured so far.
 pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let (begun, load, machine) = (Instant::now(), load(), machine()?);
-    let mut text = String::new();
-    let mut lines = Vec::new();
-    for name in names() {
-        if !options.only.is_empty() && !options.only.contains(&name) {
-            continue;
-        }
+    let mut names = names();
+    if let Some(stranger) = options.only.iter().find(|name| !names.contains(name)) {
+        bail!("--only: there is no bench {stranger}; there are {}", names.join(", "));
+    }
+    names.retain(|name| options.only.is_empty() || options.only.contains(name));
+    let (mut text, mut lines) = (String::new(), Vec::new());
+    for (before, name) in names.iter().enumerate() {
         let mut own = Tally::default();
-        if let Err(error) = usual(&name)?.run(&mut own) {
+        if let Err(error) = usual(name)?.run(&mut own) {
             own.fail(format!("bench {name}: {error:#}"));
         }
         if own.lines().is_empty() {
             let outcome = own.outcome();
-            own.line([&name, "its own", "", "its own", outcome]);
+            own.line([name, "its own", "", "its own", outcome]);
         }
         lines.extend_from_slice(own.lines());
         tally.add(own);
-        let minutes = begun.elapsed().as_secs_f64() / 60.0;
-        text = table(&machine, minutes, &load, &lines);
+        text = format!(
+            "{machine}, {} of {} benches in {:.0} min, load {load} before, {} after. Ratios are ours/theirs: the \
+             median of the pairs' with its 95 % CI.\n\n\
+             | what | anchor | ratio | goal | |\n| --- | --- | --- | --- | --- |\n{}\n",
+            before + 1,
+            names.len(),
+            begun.elapsed().as_secs_f64() / 60.0,
+            self::load(),
+            lines.join("\n")
+        );
         if let Some(file) = &options.output {
             fs::write(file, &text).with_context(|| format!("can't write {}", file.display()))?;
         }
     }
     print!("\n{text}");
     Ok(())
-}
-
-/// What stands above the lines, and they.
-fn table(machine: &str, minutes: f64, load_before: &str, lines: &[String]) -> String {
-    format!(
-        "{machine}, {minutes:.0} min, load {load_before} before, {} after. Ratios are ours/theirs: the median of the pairs' \
-         with its 95 % CI.\n\n\
-         | what | anchor | ratio | goal | |\n| --- | --- | --- | --- | --- |\n{}\n",
-        load(),
-        lines.join("\n")
-    )
 }
 
 /// The names of the benches, in their order.

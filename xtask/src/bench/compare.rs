@@ -64,7 +64,7 @@ const WAYS: [Way; 2] = [
 #[derive(Args)]
 pub struct Options {
     /// Comparisons of each kind
-    #[arg(long, default_value_t = 100, value_parser = above_zero::<usize>)]
+    #[arg(long, default_value_t = 30, value_parser = above_zero::<usize>)]
     comparisons: usize,
     /// Keep the records in this directory
     #[arg(long, value_name = "DIR")]

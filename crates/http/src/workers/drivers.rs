@@ -95,7 +95,7 @@ pub fn available(name: &str) -> Result<(), String> {
     }
 }
 
-/// The row of this name. Where it is unavailable, opening it says why.
+/// The row of this name, if it is available here.
 pub(crate) fn find(name: &str) -> Result<DriverRow, Error> {
     let row = match ::readiness::find(name) {
         Some(row) => DriverRow::Readiness(row),
@@ -108,5 +108,6 @@ pub(crate) fn find(name: &str) -> Result<DriverRow, Error> {
             )));
         }
     };
-    Ok(row)
+    let unavailable = |why| Error::Failed(format!("{name} is unavailable here: {why}"));
+    available(name).map(|()| row).map_err(unavailable)
 }

@@ -207,6 +207,7 @@ impl Server {
 
     /// Starts it: when this returns, it accepts connections.
     pub fn start(&self, setup: &Setup) -> Result<Running, Failure> {
+        self.available().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
         let own = setup.scratch.join(self.name);
         std::fs::create_dir_all(&own)
             .map_err(|error| Failure::call(format!("a directory for {}", self.label), error))?;

@@ -15,6 +15,8 @@ use std::process::Command;
 /// Ours, and each rival with the ratio that ours has to reach.
 const OURS: [&str; 3] = ["epoll-level", "epoll-edge", "io_uring-completion"];
 const RIVALS: [(&str, f64); 2] = [("nginx", 2.0), ("lighttpd", 1.1)];
+/// The ratio of requests with header lines of their own.
+const ASKED_MIN: f64 = 1.0;
 const SMALL_BYTES: u64 = 128;
 
 /// Runs what follows with as many descriptors as may be had: lighttpd holds half as many connections.
@@ -67,7 +69,8 @@ pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> 
             for ours in OURS {
                 match pairs(&rates, rival, ours) {
                     Ok(pairs) => {
-                        let limit = Limit::Least(if setting.lines.is_empty() { min } else { 1.0 });
+                        let limit =
+                            Limit::Least(if setting.lines.is_empty() { min } else { ASKED_MIN });
                         let row = Row { mechanism: ours.to_owned(), setting: vec![], limit, pairs };
                         let (words, is_bounded) = (setting.words.clone(), setting.is_bounded);
                         println!("{ours} and {rival}, {words}: {}", row.in_words());
@@ -167,7 +170,10 @@ fn by_wrk(arena: &Arena, lines: &[&str], name: &str) -> Result<Result<Figures, S
     generators::make_site(arena)?;
     let wrk = setup::program("wrk").context("it was here a moment ago")?;
     let words = generators::wrk_words(arena.options.time_ms, lines);
-    let run = generators::run(arena, name, (&wrk, &words), generators::wrk_count)?;
+    let run = match generators::run(arena, name, (&wrk, &words), generators::wrk_count) {
+        Ok(run) => run,
+        Err(error) => return Ok(Err(format!("{error:#}"))),
+    };
     let rate = run.replies as f64 / run.server_cpu_ns * 1e9;
     Ok(Ok(Figures { median: rate, fastest: rate, overhead_ns: None }))
 }
@@ -194,9 +200,14 @@ mod tests {
     #[test]
     fn small_replies_are_held_and_large_ones_shown() {
         let settings = settings(&[0, 10_000]);
-        let shown = settings.iter().filter(|setting| !setting.is_bounded);
-        let shown: Vec<&str> = shown.map(|setting| setting.words.as_str()).collect();
-        assert_eq!(shown, ["64 KiB, 0 dead", "1 MB, 0 dead"]);
+        let words = |is_bounded: bool| {
+            let some = settings.iter().filter(move |setting| setting.is_bounded == is_bounded);
+            some.map(|setting| setting.words.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(words(false), ["64 KiB, 0 dead", "1 MB, 0 dead"]);
+        let bounded = words(true);
+        assert_eq!(bounded[..2], ["128 bytes, 0 dead", "128 bytes, 10000 dead"]);
+        assert_eq!(bounded[2..].iter().filter(|words| words.ends_with(", by wrk")).count(), 3);
     }
 
     #[test]

@@ -273,11 +273,14 @@ impl LoadRun {
 
     /// Commits all cells that the record has not. What it refuses is tried again with the next ones.
     fn commit(&mut self) {
-        self.plan_more();
+        let planned = self.plan_more();
         let Recording { archive, run, .. } = &mut self.recording;
         let (number, cells) = (run.summary.number, &run.cells[self.saved..]);
-        let committed = archive
-            .wholly(&mut |archive| cells.iter().try_for_each(|cell| archive.commit(number, cell)));
+        let committed = planned.and_then(|()| {
+            archive.wholly(&mut |archive| {
+                cells.iter().try_for_each(|cell| archive.commit(number, cell))
+            })
+        });
         if committed.is_ok() {
             self.saved = run.cells.len();
         }
@@ -286,26 +289,28 @@ impl LoadRun {
     }
 
     /// How many intervals a number of requests takes is not known before, and replies that come late make one more: the plan
-    /// follows.
-    fn plan_more(&mut self) {
+    /// in the record follows, before it has their cells.
+    fn plan_more(&mut self) -> Result<(), archive::Error> {
         let Recording { archive, run, .. } = &mut self.recording;
         let current = self.ended.len();
         let mut unsaved = run.cells.iter().zip(&run.plan.cells).skip(self.saved);
         let is_planned = unsaved.all(|(cell, planned)| cell.key == *planned);
         let wanted = run.cells.len() + self.cells.points().saturating_sub(current);
         if is_planned && wanted <= run.plan.cells.len() {
-            return;
+            return Ok(());
         }
         let more = |index: usize| match index.cmp(&current) {
             Ordering::Less => 0,
             Ordering::Equal => self.rounds.saturating_sub(self.intervals).max(self.intervals),
             Ordering::Greater => self.rounds,
         };
-        run.plan.cells = self.cells.planned(&run.cells, more);
-        run.plan.rounds = rounds_of(&run.plan);
-        run.summary.cells_planned = run.plan.cells.len() as u64;
-        // Cells are committed whatever the plan in the record is.
-        let _ = archive.replan(run.summary.number, &run.plan);
+        let mut plan =
+            model::Plan { cells: self.cells.planned(&run.cells, more), ..run.plan.clone() };
+        plan.rounds = rounds_of(&plan);
+        archive.replan(run.summary.number, &plan)?;
+        run.summary.cells_planned = plan.cells.len() as u64;
+        run.plan = plan;
+        Ok(())
     }
 
     /// Ends the run of a share that failed; takes it back where nothing was measured.

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What today's disks write as a whole, in bytes.
 const SECTOR: usize = 4096;
@@ -36,8 +36,8 @@ pub struct Disk {
     state: Arc<(Mutex<State>, Condvar)>,
 }
 
-/// What a power cut leaves, and how many sectors had been written without a flush.
-pub type Cut = (Sectors, usize);
+/// What a power cut leaves, how many sectors had been written without a flush, and when it was.
+pub type Cut = (Sectors, usize, Instant);
 
 #[derive(Default)]
 struct State {
@@ -55,9 +55,11 @@ struct State {
 }
 
 impl Disk {
-    pub fn new(socket: PathBuf, bytes: u64) -> Disk {
+    pub fn new(socket: PathBuf, bytes: u64, seed: u64) -> Disk {
         let listener = UnixListener::bind(&socket).unwrap();
-        let state = Arc::new((Mutex::new(State { bytes, ..State::default() }), Condvar::new()));
+        let random = fastrand::Rng::with_seed(seed);
+        let state = State { bytes, random, ..State::default() };
+        let state = Arc::new((Mutex::new(state), Condvar::new()));
         let served = Arc::clone(&state);
         // QEMU ends a connection by being killed.
         std::thread::spawn(move || {
@@ -132,7 +134,7 @@ impl State {
         let mut left = flushed.clone();
         let kept = pending.iter().filter(|_| random.f64() < share);
         left.extend(kept.map(|(number, content)| (*number, Arc::clone(content))));
-        (left, pending.len())
+        (left, pending.len(), Instant::now())
     }
 }
 

@@ -11,7 +11,7 @@ use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The first program: executes each line that comes, and says with which code it ended. On the terminal knee shows how many
 /// cells are in the record.
@@ -132,7 +132,9 @@ pub fn output(command: &mut Command) -> Result<String, String> {
 pub struct Machine {
     qemu: Child,
     to: ChildStdin,
-    words: Receiver<String>,
+    words: Receiver<(Instant, String)>,
+    /// One that came too late for [`Machine::hear_before`].
+    next: Option<(Instant, String)>,
     /// The file that is its second disk.
     copy: PathBuf,
 }
@@ -178,13 +180,13 @@ impl Machine {
                 } else if !word.is_empty() {
                     let text = String::from_utf8_lossy(&word).into_owned();
                     word.clear();
-                    if sender.send(text).is_err() {
+                    if sender.send((Instant::now(), text)).is_err() {
                         break;
                     }
                 }
             }
         });
-        let mut machine = Machine { qemu, to, words, copy };
+        let mut machine = Machine { qemu, to, words, next: None, copy };
         machine.end();
         for command in load {
             machine.execute(&command);
@@ -198,17 +200,16 @@ impl Machine {
     }
 
     /// The next word, if one comes within the time or is there already.
-    pub fn hear(&self, within: Duration) -> Option<Word> {
-        let word = self.words.recv_timeout(within).ok()?;
-        if let Some(code) = word.strip_prefix("ended:") {
-            return Some(Word::Ended(code.parse().unwrap()));
-        }
-        let cells =
-            word.split_once('/').map(|(cells, planned)| (cells.parse(), planned.parse::<usize>()));
-        Some(match cells {
-            Some((Ok(cells), Ok(_))) => Word::Cells(cells),
-            _ => Word::Other(word),
-        })
+    pub fn hear(&mut self, within: Duration) -> Option<Word> {
+        let next = self.next.take().or_else(|| self.words.recv_timeout(within).ok());
+        next.map(|(_, text)| Word::from_text(text))
+    }
+
+    /// The next word, if it came before that moment.
+    pub fn hear_before(&mut self, moment: Instant) -> Option<Word> {
+        self.next = self.next.take().or_else(|| self.words.try_recv().ok());
+        let (_, text) = self.next.take_if(|(came, _)| *came < moment)?;
+        Some(Word::from_text(text))
     }
 
     /// Waits for the end of the command that runs, which has to be well.
@@ -247,6 +248,20 @@ pub enum Word {
     /// The code with which the command ended.
     Ended(i32),
     Other(String),
+}
+
+impl Word {
+    fn from_text(text: String) -> Word {
+        if let Some(code) = text.strip_prefix("ended:") {
+            return Word::Ended(code.parse().unwrap());
+        }
+        let cells =
+            text.split_once('/').map(|(cells, planned)| (cells.parse(), planned.parse::<usize>()));
+        match cells {
+            Some((Ok(cells), Ok(_))) => Word::Cells(cells),
+            _ => Word::Other(text),
+        }
+    }
 }
 
 impl Drop for Machine {

@@ -56,9 +56,10 @@ fn pull_the_plug(file_system: &str, make: &[&str]) {
     let image = directory.path().join("image");
     File::create(&image).unwrap().set_len(DISK_BYTES).unwrap();
     output(Command::new(program).args(&make[1..]).arg(&image)).unwrap();
+    let seed = file_system.bytes().map(u64::from).sum();
     let mut plug = Plug {
-        disk: Disk::new(directory.path().join("socket"), DISK_BYTES),
-        random: fastrand::Rng::with_seed(file_system.bytes().map(u64::from).sum()),
+        disk: Disk::new(directory.path().join("socket"), DISK_BYTES, seed),
+        random: fastrand::Rng::with_seed(seed),
         kept: Vec::new(),
         seed: 0,
         counts: Counts::default(),
@@ -194,20 +195,7 @@ impl Plug {
         let mut moment = self.moment() + PAUSE * self.random.u32(0..3);
         while left.len() < cuts {
             match machine.hear(moment.saturating_duration_since(Instant::now())) {
-                Some(Word::Cells(cells)) => {
-                    let cells_max = reported.cells.entry(seed).or_default();
-                    self.counts.reported += usize::from(cells > *cells_max);
-                    *cells_max = cells.max(*cells_max);
-                }
-                Some(Word::Other(_)) => {}
-                Some(Word::Ended(code)) => {
-                    assert_eq!(code, 0);
-                    reported.complete.push(seed);
-                    for run in &mut self.kept {
-                        run.summary.state = RunState::Complete;
-                    }
-                    seed = self.start(machine);
-                }
+                Some(word) => self.take(&word, machine, &mut seed, &mut reported),
                 // Of all cuts, one at least is after a cell.
                 None if self.counts.reported == 0 && left.len() + 1 == cuts => {
                     moment = self.moment();
@@ -215,7 +203,10 @@ impl Plug {
                 None => {
                     let writes =
                         self.random.usize(1..=WRITES) * usize::from(self.random.u8(0..4) > 0);
-                    let (sectors, unflushed) = self.disk.cut(writes, PAUSE);
+                    let (sectors, unflushed, at) = self.disk.cut(writes, PAUSE);
+                    while let Some(word) = machine.hear_before(at) {
+                        self.take(&word, machine, &mut seed, &mut reported);
+                    }
                     self.counts.unflushed += unflushed;
                     left.push(Left { sectors, reported: reported.clone() });
                     moment = self.moment();
@@ -224,6 +215,32 @@ impl Plug {
         }
         self.counts.cuts += cuts;
         left
+    }
+
+    /// Takes in what the guest says of the run of that seed; another run follows it.
+    fn take(
+        &mut self,
+        word: &Word,
+        machine: &mut Machine,
+        seed: &mut u64,
+        reported: &mut Reported,
+    ) {
+        match *word {
+            Word::Cells(cells) => {
+                let cells_max = reported.cells.entry(*seed).or_default();
+                self.counts.reported += usize::from(cells > *cells_max);
+                *cells_max = cells.max(*cells_max);
+            }
+            Word::Other(_) => {}
+            Word::Ended(code) => {
+                assert_eq!(code, 0);
+                reported.complete.push(*seed);
+                for run in &mut self.kept {
+                    run.summary.state = RunState::Complete;
+                }
+                *seed = self.start(machine);
+            }
+        }
     }
 
     /// Of the next cut.

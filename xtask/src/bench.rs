@@ -66,7 +66,7 @@ pub enum Bench {
     Syscalls(syscalls::Options),
     /// What a precision saves against fixed rounds, on the quick suite
     Budget(budget::Options),
-    /// How often limits on growth are judged wrong in tests beside busy CPUs; and bigoish
+    /// How often limits on growth are judged wrong in tests while CPUs are busy; and bigoish
     Grows(grows::Options),
     /// All of these, and one table of what each says
     All(all::Options),

@@ -1,6 +1,6 @@
-//! How often verdicts on functions of known growth are wrong, beside busy CPUs: the crate grows, and bigoish.
+//! How often verdicts on functions of known growth are wrong while CPUs are busy: the crate grows, and bigoish.
 //!
-//! `cargo xtask bench grows` runs it, beside a loop of `cargo check`. The exit code is 1 if more than one linear function in a
+//! `cargo xtask bench grows` runs it, next to a loop of `cargo check`. The exit code is 1 if more than one linear function in a
 //! thousand fails, or less than 99 of 100 quadratic ones.
 
 use grows::{Class, Kept};
@@ -63,7 +63,7 @@ const QUADRATIC: &[Function] = &[
     }),
 ];
 
-/// What was said of functions of one growth, all held against linear.
+/// The verdicts on functions of one growth, all held against linear.
 #[derive(Default)]
 struct Counts {
     holds: u32,

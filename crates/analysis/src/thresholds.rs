@@ -63,7 +63,7 @@ pub const SET_SHARE: f64 = 0.98;
 /// Even odds: nothing is known beforehand, and from here on a thing is more likely than not, or the larger part of
 /// another.
 pub const EVEN: f64 = 0.5;
-/// The share of rounds, windows, samples or subjects that have to show what is said of all. Source: simulated,
+/// The share of rounds, windows, samples or subjects that have to show the claim on all. Source: simulated,
 /// `tests/clouds`.
 pub const MOST: f64 = 0.7;
 /// What is this many standard errors off is no noise: once in four hundred.

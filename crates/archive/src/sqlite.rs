@@ -375,7 +375,7 @@ fn by_id() -> String {
 fn connect_where_read_only(real: &Path, shown: &Path) -> Result<Connection, Error> {
     let journal = file::journal(real);
     if journal == Journal::Absent {
-        // Nobody has it open, or there would be a journal.
+        // No process has it open, or there would be a journal.
         return file::connect_immutable(real).at(shown);
     }
     match connect_locked(real) {

@@ -120,7 +120,7 @@ impl Probe {
     /// profile samples them too.
     pub fn measures_processes(&self, pids: &[i32]) {
         for &pid in pids {
-            // Nobody listens where this process has no parent any more: then it ends.
+            // No process listens where this one has no parent any more: then it ends.
             let _ = io::stdout().write_all(&announce_process(pid));
         }
         let _ = io::stdout().flush();

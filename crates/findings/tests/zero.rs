@@ -121,7 +121,7 @@ fn rates_costs_and_bytes_have_findings_from_zero_on() {
         costs[1]
     );
     assert!(cpu.rows.iter().all(|row| row.rate.is_none()));
-    // Everybody is compared at zero as well.
+    // All are compared at zero as well.
     assert!(replies.leads.iter().all(|leads| leads.len() == 1));
     assert!(replies.comparisons.iter().all(|comparison| match &comparison.outcome {
         ComparisonOutcome::Throughout { clear, open, .. } => {

@@ -21,7 +21,7 @@ const STATISTIC: &str = "statistic";
 /// How a known program exports what it measured.
 pub struct Export {
     program: &'static str,
-    /// How the program is told to export it.
+    /// The program's flags that export it.
     option: &'static str,
     /// Whether a file with this head is one.
     is_head: fn(&[u8]) -> bool,

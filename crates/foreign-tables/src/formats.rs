@@ -9,7 +9,7 @@ pub const HYPERFINE_PARAMETER: &str = "parameter_";
 /// How a known program writes a table.
 pub struct Format {
     program: &'static str,
-    /// How the program is told to write it; empty for knee's own.
+    /// The program's flags that write it; empty for knee's own.
     option: &'static str,
     /// Columns that its tables have, and no other table has them all.
     columns: &'static [&'static str],
@@ -195,7 +195,7 @@ pub fn taken_for(program: &str, completed: &TableRequest, divisor: Option<&str>)
     }
 }
 
-/// The programs, each with how it is told to write its table: for help.
+/// The programs, each with its flags that write its table: for help.
 pub fn names() -> impl Iterator<Item = String> {
     let tables = FORMATS.iter().filter(|format| !format.option.is_empty());
     tables.map(|format| format!("{} ({})", format.program, format.option))

@@ -81,7 +81,7 @@ fn read_table(
     build::foreign(request, words, &source, &columns, rows, warnings)
 }
 
-/// Programs whose tables and exports need no flags, each with how it is told to write them.
+/// Programs whose tables and exports need no flags, each with its flags that write them.
 pub fn recognised() -> String {
     let mut names: Vec<String> = formats::names().chain(exports::names()).collect();
     names.sort_by_key(|name| name.to_lowercase());

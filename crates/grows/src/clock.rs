@@ -1,4 +1,4 @@
-//! The time of a thread, without that in which it waits for a CPU: beside a compiler that is most of it, and no cost of a
+//! The time of a thread, without that in which it waits for a CPU: while a compiler runs, that is most of it, and no cost of a
 //! function.
 
 use std::cell::OnceCell;

@@ -48,7 +48,7 @@ pub enum GuestFault {
     /// It did not answer in time.
     #[error("the guest did not answer within {0:?}{1}")]
     Late(Duration, Console),
-    /// It said nothing at all in time.
+    /// It was silent until the time was over.
     #[error(
         "the guest said nothing within {0:?}: either it hangs, or it has no serial console \
          (CONFIG_SERIAL_8250_CONSOLE=y; arm64: CONFIG_SERIAL_AMBA_PL011_CONSOLE=y)"
@@ -57,7 +57,7 @@ pub enum GuestFault {
     /// QEMU ended.
     #[error("the guest ended{0}")]
     Ended(Console),
-    /// It ended and had said nothing at all.
+    /// It ended, and was silent until then.
     #[error(
         "the guest ended before its console began: it has too little --memory, or its kernel does not run on this CPU"
     )]

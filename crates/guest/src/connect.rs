@@ -58,7 +58,7 @@ mod tests {
         let _listener =
             UnixListener::bind(format!("/proc/self/fd/{}/wire", opened.as_raw_fd())).unwrap();
         assert!(connected("wire").unwrap().is_some());
-        // What waiting does not mend is said at once.
+        // What waiting does not repair is reported at once.
         symlink("loop", directory.join("loop")).unwrap();
         let begun = Instant::now();
         assert!(connect(&directory, "loop", Duration::from_secs(60), &mut || false).is_err());

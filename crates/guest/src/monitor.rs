@@ -35,7 +35,7 @@ impl Monitor {
         Ok(Monitor { stream, pending: Vec::new(), has_stopped: false })
     }
 
-    /// Whether QEMU has stopped its guest for good, as far as it has said so until now.
+    /// Whether QEMU has stopped its guest for good, as far as it has reported that until now.
     pub fn has_stopped(&mut self) -> bool {
         let mut bytes = [0; 1024];
         while let Ok(length @ 1..) = self.stream.read(&mut bytes) {

@@ -1,4 +1,4 @@
-//! What a kernel needs to be a guest, by the names of its configuration: looked up beside the image, where its builder
+//! What a kernel needs to be a guest, by the names of its configuration: looked up next to the image, where its builder
 //! or its package left it, so that what is missing is named before the boot.
 
 use crate::kernel::{Kernel, Machine};
@@ -40,7 +40,7 @@ const NEEDS: [Need; 13] = [
 const MIB_MAX: u64 = 16;
 
 impl Kernel {
-    /// The needs that the configuration beside the image says are not built in, and the file that says so. A
+    /// The needs that the configuration next to the image says are not built in, and the file that says so. A
     /// configuration that is not there says nothing.
     pub fn lacks(&self) -> Option<(PathBuf, Vec<Need>)> {
         self.configurations().into_iter().find_map(|path| {
@@ -49,7 +49,7 @@ impl Kernel {
         })
     }
 
-    /// Where the image's configuration may be: `config-6.1.0` beside `vmlinuz-6.1.0`, and `.config` at the root of the
+    /// Where the image's configuration may be: `config-6.1.0` next to `vmlinuz-6.1.0`, and `.config` at the root of the
     /// tree that `arch/x86/boot/bzImage` is in.
     fn configurations(&self) -> Vec<PathBuf> {
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());

@@ -49,7 +49,7 @@ fn runs(knee: &Path, accelerator: &str, directory: &Path) -> Result<(), String> 
     let begun = Instant::now();
     while !qemu.has_ended().map_err(failed)? {
         if begun.elapsed() > PATIENCE {
-            // Where it hangs in the kernel, it may never end: the guard waits for it, and nobody else does.
+            // Where it hangs in the kernel, it may never end: the guard alone waits for it.
             thread::spawn(move || drop(qemu));
             let seconds = PATIENCE.as_secs();
             return Err(format!("a guest of five instructions did not end within {seconds} s"));

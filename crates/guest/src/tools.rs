@@ -3,7 +3,7 @@
 //!
 //! The compiler itself says which headers it reads, which files it links and which programs it starts, and the loader
 //! says which libraries a program has: no list of names that a distribution might change. Every file stands in the guest
-//! where it stands here, but for the libraries, which the loader is told to look for in `/lib`.
+//! where it stands here, but for the libraries, which the loader looks for in `/lib`.
 
 use crate::root::{Carried, interpreter};
 use std::collections::BTreeMap;

@@ -19,7 +19,7 @@ pub enum Exit {
     NotPossibleHere,
     /// Of a bisection: the version is bad.
     Bad,
-    /// Of a bisection: whether the version is bad can't be told.
+    /// Of a bisection: whether the version is bad is open.
     Skip,
     /// Of a bisection: no version can be judged.
     Abort,

@@ -88,7 +88,7 @@ fn replace(
     let written = fill(&mut Stoppable { out, stop }, content);
     let replaced = written.and_then(|()| rename(&new, file));
     if replaced.is_err() {
-        // Half a file helps nobody.
+        // Half a file is of no use.
         let _ = remove_file(&new);
     }
     replaced

@@ -4,7 +4,7 @@
 mod common;
 
 use archive::{Archive, SqliteArchive};
-use common::cells::{assert_sound, integrity, name};
+use common::cells::{assert_sound, integrity, name, runs_of, seed_of};
 use common::http::Httpd;
 use common::{Came, Knee, came, wait_until};
 use model::{Cell, Run, RunState};
@@ -110,7 +110,7 @@ fn kill_many(seed: u64, words: impl Fn(&str) -> (Vec<String>, usize)) {
         let (words, runs_max) = words(&kill.to_string());
         let mut command = knee.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let all = || -> Vec<Run> { runs_of_seed(&knee, kill).collect() };
+        let all = || runs_of_seed(&knee, kill);
         let wanted = random.usize(0..40);
         wait_until("some cells ended", || {
             all().iter().map(|run| run.cells.len()).sum::<usize>() >= wanted
@@ -134,20 +134,8 @@ fn kill_many(seed: u64, words: impl Fn(&str) -> (Vec<String>, usize)) {
 }
 
 /// The runs of this seed, if they have begun.
-fn runs_of_seed(knee: &Knee, seed: usize) -> impl Iterator<Item = Run> {
-    let archive = match SqliteArchive::open_read_only(knee.record()) {
-        Ok(archive) => Some(archive),
-        Err(archive::Error::NoRecord { .. } | archive::Error::EmptyRecord { .. }) => None,
-        Err(error) => panic!("the record does not open: {error}"),
-    };
-    let seed = seed.to_string();
-    archive.into_iter().flat_map(move |archive| {
-        let is_of_seed = |run: &model::RunSummary| {
-            run.command.windows(2).any(|two| two == ["--seed", seed.as_str()])
-        };
-        let runs = archive.runs().unwrap().into_iter().filter(is_of_seed);
-        runs.map(|run| archive.load(run.number).unwrap()).collect::<Vec<Run>>()
-    })
+fn runs_of_seed(knee: &Knee, seed: usize) -> Vec<Run> {
+    runs_of(&knee.record(), |run| seed_of(run) == Some(seed as u64))
 }
 
 /// What one killer did.
@@ -219,7 +207,7 @@ impl<'a> Killer<'a> {
         (child, lines)
     }
 
-    /// Hears one line, if there is one more. A line that was cut off tells nothing.
+    /// Hears one line, if there is one more. A line that was cut off is ignored.
     fn hear(&mut self, lines: &mut BufReader<ChildStderr>) -> bool {
         let mut line = String::new();
         if lines.read_line(&mut line).unwrap() == 0 {
@@ -236,7 +224,7 @@ impl<'a> Killer<'a> {
 
     /// The run of this killer, if it has begun.
     fn run(&self) -> Option<Run> {
-        runs_of_seed(self.knee, self.seed).next()
+        runs_of_seed(self.knee, self.seed).into_iter().next()
     }
 
     fn look(&mut self) {
@@ -458,11 +446,5 @@ fn limits() -> u64 {
 
 /// The identities of the runs that a record has, and their cells.
 fn whole_runs(record: &Path) -> Vec<(String, Vec<Cell>)> {
-    let archive = match SqliteArchive::open_read_only(record) {
-        Ok(archive) => archive,
-        Err(archive::Error::NoRecord { .. } | archive::Error::EmptyRecord { .. }) => return vec![],
-        Err(error) => panic!("the record does not open: {error}"),
-    };
-    let runs = archive.runs().unwrap();
-    runs.into_iter().map(|run| (run.id, archive.load(run.number).unwrap().cells)).collect()
+    runs_of(record, |_| true).into_iter().map(|run| (run.summary.id, run.cells)).collect()
 }

@@ -172,7 +172,7 @@ fn slow_readers(count: usize, each_kb: u64, words: &[&str]) {
     let Readers { server, mut slow, anonymous_kb, directory: _kept, .. } =
         Readers::come(count, &words);
     assert_served(&server);
-    // What is its own: the file's pages, mapped or not, are everybody's.
+    // What is its own: the file's pages, mapped or not, are shared.
     let grown = server.kilobytes("RssAnon").saturating_sub(anonymous_kb);
     let count = slow.len() as u64;
     assert!(grown < each_kb * count + 16 * 1024, "{grown} kB for {count} slow readers");

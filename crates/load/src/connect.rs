@@ -119,7 +119,7 @@ pub(crate) fn check(to: SocketAddr, from: Option<IpAddr>) -> Result<(), Error> {
 /// The kind of an error. That of a missing address ended the load before.
 pub(crate) fn kind(error: Errno) -> Kind {
     match error {
-        // A unix socket that nobody has made is no more than one at which nobody listens.
+        // A unix socket that was not made is no more than one without a listener.
         Errno::CONNREFUSED | Errno::NOENT => Kind::Refused,
         Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Kind::Reset,
         Errno::TIMEDOUT => Kind::Timeout,

@@ -1,4 +1,4 @@
-//! TLS on the client's side: whom to trust, handshakes, and why one fails.
+//! TLS on the client's side: trusted roots, handshakes, and why one fails.
 
 mod fault;
 mod roots;

@@ -57,7 +57,7 @@ fn a_unix_socket_is_loaded_as_any_other() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("socket");
     let plan = Plan { ends_if_refused: true, ..plan(Address::Unix(path.clone())) };
-    // Nobody has made it, and then nobody listens there any more.
+    // It was not made, and then it has no listener any more.
     let refused = |outcome: Result<Counts, Error>| match outcome {
         Err(Error::Refused(address)) => address.to_string(),
         outcome => panic!("{outcome:?}"),

@@ -43,7 +43,7 @@ impl Counter {
         }
     }
 
-    /// Adds one as if nobody else did. That is two instructions: a lock has to make them one.
+    /// Adds one as if no other thread did. That is two instructions: a lock has to make them one.
     #[inline]
     fn add(&self) {
         self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

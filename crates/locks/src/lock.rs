@@ -10,7 +10,7 @@ pub trait Lock: Sync + Sized + 'static {
     /// What a thread brings along each time: its node in a queue, or nothing.
     type Seat: Send;
 
-    /// A lock that nobody holds.
+    /// A lock that is free.
     fn new(setup: &Setup) -> Self;
 
     /// A seat for one thread, for as long as the lock lives. It belongs to this lock and to no other.

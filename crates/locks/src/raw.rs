@@ -21,12 +21,12 @@ pub struct Raw<L> {
 /// A lock that can be made in a constant. Only this file knows the trait, and gives it to locks that
 /// exclude: what a mutex guards depends on it.
 pub trait Constant: Seatless {
-    /// A lock that nobody holds.
+    /// A lock that is free.
     const FREE: Self;
 }
 
-// SAFETY: every `Constant` excludes: `lock` and a `try_lock` that says yes return only when nobody
-// else has the lock. The contract test and the models of this crate hold them to that.
+// SAFETY: every `Constant` excludes: `lock` and a `try_lock` that says yes return only when no other
+// thread has the lock. The contract test and the models of this crate hold them to that.
 unsafe impl<L: Constant> RawMutex for Raw<L> {
     const INIT: Raw<L> = Raw { lock: L::FREE };
 

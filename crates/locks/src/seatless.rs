@@ -8,13 +8,13 @@ pub trait Seatless: Sync + Sized + 'static {
     /// Its row of the table.
     const ALGORITHM: &'static Algorithm;
 
-    /// A lock that nobody holds.
+    /// A lock that is free.
     fn made_for(setup: &Setup) -> Self;
 
     /// Waits for the lock and takes it.
     fn lock(&self);
 
-    /// Takes the lock if nobody holds it. It may say no to a free one that others are asking for.
+    /// Takes the lock if it is free. It may say no to a free one that others are asking for.
     fn try_lock(&self) -> bool;
 
     /// Releases the lock, which the caller holds.

@@ -29,7 +29,7 @@ const EXT_ARG: u32 = 8;
 
 const FOREIGN: &str = "the ring belongs to the thread that opened it: wait and remove there";
 
-/// The data of requests whose completion nobody waits for.
+/// The data of requests whose completion is not waited for.
 const NO_REQUEST: u64 = u64::MAX;
 
 /// How often a poll request tells.

@@ -222,7 +222,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// What a fleet is called, and what is said of it.
+/// A fleet's name, and its summary.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FleetHead {
     /// Its id, and how many machines there are: `slurm-1234.0: 8 machines`.

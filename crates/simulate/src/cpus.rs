@@ -112,7 +112,7 @@ impl Cpus {
         &mut self.all[cpu as usize]
     }
 
-    /// Puts `thread` on `cpu`, or nobody.
+    /// Puts `thread` on `cpu`, or none.
     pub fn run(&mut self, cpu: u32, thread: Option<u32>) {
         self.get(cpu).running = thread;
         self.idle.set(cpu, thread.is_none());

@@ -9,7 +9,7 @@ use crate::threads::{Activity, NO_SPOT, RunState};
 use crate::world::{Moment, What, World};
 use std::collections::VecDeque;
 
-/// A system call that finds nobody to wake takes this part of one that does.
+/// A system call that finds no thread to wake takes this part of one that does.
 const IDLE_CALL_PART: u64 = 4;
 
 /// The state of the lock.
@@ -139,7 +139,7 @@ impl<F: FnMut(Moment)> World<F> {
         }
     }
 
-    /// What a release's system call takes: where nobody sleeps, it is there and back.
+    /// What a release's system call takes: where no thread sleeps, it is there and back.
     fn waking_ns(&self, wakes: Activity) -> u64 {
         let is_idle = wakes == Activity::Wakes(None) && self.lock.sleepers.is_empty();
         if is_idle { self.machine.call_ns / IDLE_CALL_PART } else { self.machine.call_ns }
@@ -213,7 +213,7 @@ impl<F: FnMut(Moment)> World<F> {
         }
     }
 
-    /// Who is woken at the end of a release's system call; nobody, where nobody sleeps any more.
+    /// The thread that is woken at the end of a release's system call; none, where none sleeps any more.
     pub(crate) fn wakes(&mut self, waiter: Option<u32>) -> Option<u32> {
         waiter.or_else(|| self.lock.sleepers.pop_front())
     }

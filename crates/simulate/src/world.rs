@@ -339,7 +339,7 @@ impl<F: FnMut(Moment)> World<F> {
         self.vacate(cpu);
     }
 
-    /// Nobody runs on `cpu`: the next one of its queue does, or one from the longest queue, or nobody.
+    /// No thread runs on `cpu`: the next one of its queue does, or one from the longest queue, or none.
     fn vacate(&mut self, cpu: u32) {
         if let Some(next) = self.cpus.next(cpu) {
             return self.put(cpu, next, 0);

@@ -82,7 +82,7 @@ fn the_model_distinguishes_locks_that_hold_that_limp_and_that_collapse() {
 fn the_collapse_begins_past_one_thread_per_cpu() {
     for ((name, measured), simulated) in MEASURED.iter().zip(simulated()) {
         for rates in [measured, simulated] {
-            // Up to a thread for each CPU, nobody falls by half.
+            // Up to a thread for each CPU, no lock falls by half.
             assert!(rates[1] > rates[0] / 2.0, "{name}: {rates:?}");
             // Those that collapse have done so at two for each.
             if class(rates) == Some(Class::Collapses) {

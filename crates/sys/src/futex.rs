@@ -1,4 +1,4 @@
-//! futex(2): a wait that finds another value, and a wake that finds nobody.
+//! futex(2): a wait that finds another value, and a wake that finds no thread.
 
 use std::io;
 use std::sync::atomic::AtomicU32;

@@ -138,7 +138,7 @@ pub fn raise_counted() -> io::Result<u64> {
 
 fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
     done(fd)?;
-    // SAFETY: the call succeeded, so `fd` is open, and nobody else knows of it.
+    // SAFETY: the call succeeded, so `fd` is open, and nothing else knows of it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

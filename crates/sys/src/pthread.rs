@@ -21,7 +21,7 @@ unsafe impl Send for Mutex {}
 unsafe impl Sync for Mutex {}
 
 impl Mutex {
-    /// A mutex that nobody holds.
+    /// A free mutex.
     ///
     /// # Errors
     /// What the C library says: `ENOMEM`.
@@ -36,8 +36,8 @@ impl Mutex {
         let normal = unsafe {
             libc::pthread_mutexattr_settype(kind.as_mut_ptr(), libc::PTHREAD_MUTEX_NORMAL)
         };
-        // SAFETY: both are valid; nobody else knows of the mutex. That what the initialiser left is
-        // initialised anew is harmless: nobody has used it.
+        // SAFETY: both are valid; nothing else knows of the mutex. That what the initialiser left is
+        // initialised anew is harmless: it was not used.
         let made = unsafe { libc::pthread_mutex_init(mutex.raw.0.get(), kind.as_ptr()) };
         // SAFETY: it was initialised above, and is not used any more.
         checked(unsafe { libc::pthread_mutexattr_destroy(kind.as_mut_ptr()) })?;
@@ -64,7 +64,7 @@ impl Mutex {
 
 impl Drop for Mutex {
     fn drop(&mut self) {
-        // SAFETY: it is initialised, and nobody holds it: `hold` borrows it. Destroying can only be
+        // SAFETY: it is initialised, and it is free: `hold` borrows it. Destroying can only be
         // refused for one that is held.
         unsafe { libc::pthread_mutex_destroy(self.raw.0.get()) };
     }
@@ -82,13 +82,13 @@ unsafe impl Send for Spinlock {}
 unsafe impl Sync for Spinlock {}
 
 impl Spinlock {
-    /// A spinlock that nobody holds.
+    /// A free spinlock.
     ///
     /// # Errors
     /// What the C library says: `ENOMEM`, `EAGAIN`.
     pub fn new() -> io::Result<Spinlock> {
         let raw = Box::new(Apart(UnsafeCell::new(0)));
-        // SAFETY: it is valid to write to, and nobody else knows of it.
+        // SAFETY: it is valid to write to, and nothing else knows of it.
         checked(unsafe { libc::pthread_spin_init(raw.0.get(), libc::PTHREAD_PROCESS_PRIVATE) })?;
         Ok(Spinlock { raw })
     }
@@ -112,7 +112,7 @@ impl Spinlock {
 
 impl Drop for Spinlock {
     fn drop(&mut self) {
-        // SAFETY: it is initialised, and nobody holds it: `hold` borrows it.
+        // SAFETY: it is initialised, and it is free: `hold` borrows it.
         unsafe { libc::pthread_spin_destroy(self.raw.0.get()) };
     }
 }

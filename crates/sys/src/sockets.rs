@@ -261,7 +261,7 @@ mod tests {
         assert!(at("[::ffff:127.0.0.1]:8080"));
         assert!(!at("127.0.0.2:8080"));
         assert!(!at("127.0.0.1:50000"));
-        // Of a net that is for documentation, and nobody's.
+        // Of a net for documentation, which has no hosts.
         assert_eq!(established_at("203.0.113.1:80".parse().unwrap()).unwrap(), None);
         assert!(is_own("127.3.2.1".parse().unwrap()) && !is_own("203.0.113.1".parse().unwrap()));
     }

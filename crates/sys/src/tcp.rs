@@ -131,7 +131,7 @@ fn done(returned: libc::c_int) -> io::Result<()> {
 #[inline]
 fn owned(returned: RawFd) -> io::Result<OwnedFd> {
     done(returned)?;
-    // SAFETY: a descriptor that the call has just made, and nobody else knows.
+    // SAFETY: a descriptor that the call has just made, and nothing else knows.
     Ok(unsafe { OwnedFd::from_raw_fd(returned) })
 }
 

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- Between two processes: the other one writes as much as it is told. ---- */
+/* ---- Between two processes: the other one writes the ordered amount. ---- */
 
 static const size_t transfer_bytes = 10 << 20;
 static int from, peer_to, orders[2];

@@ -149,7 +149,7 @@ static void run_install(long n) {
     while (n-- > 0) install();
 }
 
-/* A signal that is sent to nobody. */
+/* A signal without a receiver. */
 static void run_send(long n) {
     pid_t self = getpid();
     while (n-- > 0) {

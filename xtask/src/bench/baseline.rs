@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_line_has_both_figures_and_marks_what_is_beyond_the_limit() {
-        let figures = |median| Figures { median, fastest: median, overhead_ns: None };
+        let figures = Figures::single;
         let row = |ratio: f64| {
             let pairs = (0..7)
                 .map(|n| 1_000.0 + f64::from(n))

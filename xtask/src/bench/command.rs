@@ -87,11 +87,7 @@ fn judge(name: &str, pairs: &[(Runs, Runs)], tally: &mut Tally) {
     if apart > theirs_sigma {
         tally.fail(format!("command {name}: the means are more than hyperfine's σ apart"));
     }
-    let figures = |runs: &Runs| Figures {
-        median: runs.median_ns,
-        fastest: runs.median_ns,
-        overhead_ns: None,
-    };
+    let figures = |runs: &Runs| Figures::single(runs.median_ns);
     let pairs = pairs.iter().map(|(theirs, ours)| (figures(theirs), figures(ours))).collect();
     let row = Row { mechanism: name.to_owned(), setting: vec![], limit: LIMIT, pairs };
     row.judge(&format!("command {name}"), "hyperfine", "", tally);

@@ -240,7 +240,7 @@ impl Bench<'_> {
     }
 
     /// Measures one run more, or a pair in turns: this same knee twice, distinguished by a variable that
-    /// nobody reads.
+    /// nothing reads.
     fn measure(&self) -> Result<()> {
         let (suite, page) =
             (self.scratch.path().join("knee.toml"), self.scratch.path().join("x.html"));

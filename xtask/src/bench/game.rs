@@ -47,7 +47,7 @@ pub struct Listed {
     pub words: &'static [&'static str],
     /// The workload, its subject, and the metric.
     pub ours: [&'static str; 3],
-    /// How many calls, when nobody says.
+    /// How many calls by default.
     pub calls: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Play {
     pub subject: String,
     /// The metric.
     pub metric: &'static str,
-    /// Where it is measured when nobody says.
+    /// Where it is measured by default.
     pub usual: Option<Setting>,
 }
 

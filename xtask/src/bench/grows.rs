@@ -1,4 +1,4 @@
-//! How often the crate `grows` is wrong about functions of known growth, beside busy CPUs and a loop of `cargo check`;
+//! How often the crate `grows` is wrong about functions of known growth, while CPUs are busy and `cargo check` runs in a loop;
 //! next to the crate `bigoish`.
 
 use crate::shell;

@@ -75,7 +75,14 @@ impl Arena {
     fn build(options: Options) -> Result<Self> {
         let knee = super::build_knee(&shell::root(), &shell::target_dir()?)?;
         let against = super::build_example("against")?;
-        Ok(Self { knee, against, options, scratch: tempfile::tempdir()? })
+        let arena = Self { knee, against, options, scratch: tempfile::tempdir()? };
+        generators::make_site(&arena.site())?;
+        Ok(arena)
+    }
+
+    /// The directory that is served.
+    fn site(&self) -> PathBuf {
+        self.scratch.path().join("site")
     }
 }
 

@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_lock_without_a_rival_has_a_figure_and_no_ratio() {
-        let figures = |median| Figures { median, fastest: median, overhead_ns: None };
+        let figures = Figures::single;
         let line = |rival, pair| RivalRow {
             rival,
             row: Row { mechanism: "clh".into(), setting: vec![2], limit: LIMIT, pairs: vec![pair] },

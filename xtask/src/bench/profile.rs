@@ -186,7 +186,7 @@ fn judge_cost(workload: &str, pairs: &[(f64, f64)], tally: &mut Tally) {
     let middle = |figure: &dyn Fn(&(f64, f64)) -> f64| {
         median(pairs.iter().map(figure).collect()).unwrap_or(f64::NAN)
     };
-    let figures = |ns: f64| Figures { median: ns, fastest: ns, overhead_ns: None };
+    let figures = Figures::single;
     let row = Row {
         mechanism: workload.to_owned(),
         setting: vec![],

@@ -31,6 +31,11 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// Of a run that found one figure.
+    pub fn single(figure: f64) -> Self {
+        Self { median: figure, fastest: figure, overhead_ns: None }
+    }
+
     /// Of the batches of one run; none if there were none.
     pub fn new(batches: Vec<f64>, limit: Limit) -> Option<Self> {
         let fastest = limit.best(batches.iter().copied())?;

@@ -118,7 +118,7 @@ fn zip(tree: &Tree, file: &Path) -> Result<()> {
     output(tree.command("gzip").args(["--no-name", "--best"]).arg(file)).map(drop)
 }
 
-/// What everybody may read and the owner may write; only the program may be run.
+/// What all may read and the owner may write; only the program may be run.
 fn set_modes(directory: &Path) -> Result<()> {
     for entry in fs::read_dir(directory)?.flatten() {
         let path = entry.path();

@@ -33,7 +33,7 @@ pub struct Outlier {
     pub series: Vec<OutlierSeries>,
     /// How many further series there are that are the same.
     pub same: usize,
-    /// How many there are of which nothing can be said.
+    /// How many there are without a verdict.
     pub undecided: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Series, rates, profiles and runs of known truth: what is said of them is right, and hardly ever wrong.
+//! Series, rates, profiles and runs of known truth: their verdicts are right, and hardly ever wrong.
 
 mod capacity;
 mod clouds;

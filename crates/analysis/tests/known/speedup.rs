@@ -133,7 +133,7 @@ fn verdicts_are_those_of_the_truth_or_open() {
             let all = verdicts(gain, noise);
             let right = all.iter().filter(|verdict| **verdict == truth).count();
             let wrong = all.iter().filter(|v| **v != truth && **v != Undecided).count();
-            // What rises is also said of what scales where that is not sure.
+            // A speedup that scales may be called rising where that is not sure.
             let is_weaker = |v: &&RateTrend| truth == Scales && **v == Rises;
             let weaker = all.iter().filter(is_weaker).count();
             assert!(right >= right_min, "{truth:?} of ×{gain}, {noise}: {right} of {RUNS}");

@@ -21,7 +21,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 const CONNECT_MAX: Duration = Duration::from_secs(9);
 /// Until one of a host's addresses answers.
 const ADDRESS_MAX: Duration = Duration::from_secs(4);
-/// Until data that nobody acknowledges is taken for lost. A cut link is noticed within 10 s.
+/// Until data without an acknowledgement is taken for lost. A cut link is noticed within 10 s.
 const SILENCE_MAX: Duration = Duration::from_secs(8);
 /// From the last data to the first question whether the other side still lives, and between questions.
 const PROBE_AFTER: Duration = Duration::from_secs(3);

@@ -94,7 +94,7 @@ fn stage(error: &tokio_postgres::Error) -> Stage {
     }
 }
 
-/// What the server's own code says, if it said something.
+/// What the server's own code says, if it has one.
 fn of_state(error: &tokio_postgres::Error) -> Option<ServerFault> {
     let answer = error.as_db_error()?;
     let cause = one_line(answer.message());

@@ -189,7 +189,7 @@ impl Header {
     }
 }
 
-/// Opens the database at the absolute path `path` as one that nobody writes to.
+/// Opens the database at the absolute path `path` as one without a writer.
 pub(crate) fn connect_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let mut uri = OsString::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {

@@ -40,7 +40,7 @@ pub(crate) fn check_version(schema: i64, path: &Path) -> Result<(), Error> {
 pub(crate) fn create(connection: &mut Connection, path: &Path) -> Result<(), Error> {
     if version(connection).at(path)? == 0 {
         // How free pages are given back has to be set before there is a first page, and that page has to
-        // bear the mark as soon as there is one: nobody may see a database without it.
+        // bear the mark as soon as there is one: no process may see a database without it.
         let transaction = connection.transaction().at(path)?;
         transaction.pragma_update(None, "auto_vacuum", "INCREMENTAL").at(path)?;
         // Another process may have been faster.

@@ -185,7 +185,7 @@ fn assert_one_line(error: &Error) {
     assert!(!line.contains("please report it"), "not distinguished: {line}");
 }
 
-/// A record that nobody has open.
+/// A record that no process has open.
 fn closed(path: &Path) -> Base {
     make_record(path, CELLS);
     let mut archive = SqliteArchive::open(path).unwrap();

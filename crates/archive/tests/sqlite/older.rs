@@ -47,7 +47,7 @@ fn a_record_of_schema_1_is_read_as_it_was_kept() {
     assert!(loaded.cells == cells(CELLS) && loaded.profile == profile(4));
 }
 
-/// What is kept now is what was kept then: nobody has changed the schema without a new number.
+/// What is kept now is what was kept then: the schema has not changed without a new number.
 #[test]
 fn a_record_that_is_made_now_is_of_schema_1() {
     let directory = tempdir().unwrap();

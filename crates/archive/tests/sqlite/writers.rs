@@ -34,7 +34,7 @@ fn two_processes_write_at_once() {
     for writer in &mut writers {
         writer.stdin.take().unwrap().write_all(b"go\n").unwrap();
     }
-    // Reading meanwhile sees whole cells, never fewer than before, and holds nobody up.
+    // Reading meanwhile sees whole cells, never fewer than before, and delays no writer.
     let mut seen = [0; 2];
     while writers.iter_mut().any(|writer| writer.try_wait().unwrap().is_none()) {
         match SqliteArchive::open_read_only(&path) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stacks::SampledWait;
 use sys::clock::Clock;
 
-/// A pause between two regions that no sample can be told to lie in, in nanoseconds: they become one range.
+/// A pause between two regions that no sample certainly lies in, in nanoseconds: they become one range.
 const PAUSE_NS_MAX: f64 = 200.0;
 /// Stretches of a trajectory, each with samples of its own.
 const STRETCHES_MAX: usize = 8;

@@ -33,7 +33,7 @@ pub type Judge<'a> = dyn Fn(&Run) -> HashMap<CellKey, f64> + 'a;
 /// and its interval jumps.
 pub const ROUNDS_TOGETHER: u32 = 2;
 
-/// The most rounds of a run with this budget and so many places, where nobody says: thirty, or as many
+/// The most rounds of a run with this budget and so many places, by default: thirty, or as many
 /// as a time could hold if its cells took no more than a worker's start does.
 pub fn rounds_most(groups: usize, budget: Budget) -> u32 {
     const USUAL: u64 = 30;

@@ -82,7 +82,7 @@ struct Worker {
     stdout: Tail,
     stderr: Tail,
     mark: String,
-    /// The processes that it measures and did not start, with their CPU time until it said so.
+    /// The processes that it measures and did not start, with their CPU time until it reported them.
     announced: Vec<(Pid, u64)>,
     profiler: Option<Profiler>,
 }

@@ -43,7 +43,7 @@ pub struct Usual {
     /// Time that one metric of one cell is measured for, in milliseconds.
     pub measure_ms: u64,
     /// What one call of a trajectory takes at the very most, in milliseconds: by this its deadline is
-    /// set where nobody sets one.
+    /// set by default.
     pub call_ms_max: u64,
     /// What a cell takes at the very most besides, in milliseconds: opening and closing what it measures
     /// on, or all that is not measured for a set time.

@@ -15,7 +15,7 @@ pub struct Parameter {
     pub about: &'static str,
     /// What it may be.
     pub values: Values,
-    /// What it is when nobody says and it is not the axis.
+    /// Its value by default where it is not the axis.
     pub default: Defaults,
     /// How it grows where it is the axis; absent where it can't be.
     pub sweep: Option<Sweep>,
@@ -46,7 +46,7 @@ pub enum Values {
     DirectoryOr(&'static str),
 }
 
-/// Values that stand in where nobody named any, as one would type them.
+/// Values that stand in where none was named, as they would be typed.
 #[derive(Clone, Debug)]
 pub struct Defaults {
     /// With `--quick`, and in the suite.
@@ -72,7 +72,7 @@ impl Defaults {
 pub struct Sweep {
     /// What is counted, for people: `watched descriptors`.
     pub label: &'static str,
-    /// Its points when nobody names any.
+    /// Its points by default.
     pub points: Defaults,
 }
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 /// What to use instead.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
-    /// The best subjects at the far end: those that can't be told apart there.
+    /// The best subjects at the far end: those that can't be distinguished there.
     pub subjects: Vec<String>,
     /// Their medians there, in the metric's unit.
     pub level: Range,

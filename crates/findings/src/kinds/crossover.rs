@@ -242,7 +242,7 @@ fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
 }
 
 /// Where one overtakes: `at 826 tokens`, `at 1.04 tokens`; `between 1 and 2 tokens` where that is too close to a point to be
-/// told from it.
+/// distinguished from it.
 fn position_text(crossover: &analysis::Crossover, names: &Names<'_>) -> String {
     let ends = [crossover.after, crossover.before];
     match names.position_between(crossover.at.value, ends) {

@@ -222,7 +222,7 @@ fn cut(bytes: &[u8], span: Span) -> &[u8] {
     bytes.get(span.start as usize..span.end as usize).unwrap_or_default()
 }
 
-/// Nobody who writes a file can know it beforehand: it is drawn anew for each reply.
+/// No author of a file can know it beforehand: it is drawn anew for each reply.
 fn boundary() -> String {
     let drawn = RandomState::new();
     format!("{:016x}{:016x}", drawn.hash_one(0), drawn.hash_one(1))

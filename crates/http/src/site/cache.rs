@@ -1,7 +1,7 @@
 //! Small files that are kept, so that asking for them again costs no system call.
 //!
 //! What is kept is bounded in bytes, names and bookkeeping included. Where there is no room, a hand goes
-//! round: it drops the first entry that nobody has asked for since it last came by.
+//! round: it drops the first entry without a request since it last came by.
 
 use std::collections::HashMap;
 

@@ -37,7 +37,7 @@ pub(crate) struct Stamp {
     pub bytes: u64,
     /// Since 1970, in seconds and nanoseconds.
     pub modified: (i64, i64),
-    /// The same for whatever changed, the name or the owner among it; nobody can set it back.
+    /// The same for whatever changed, the name or the owner among it; it can't be set back.
     pub changed: (i64, i64),
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Session {
 pub(crate) enum Came {
     /// Some of what the client says, or nothing yet.
     More,
-    /// The client has said that it sends no more.
+    /// The client has announced that it sends no more.
     Ended,
     /// No TLS.
     Broken,

@@ -20,7 +20,7 @@ impl fmt::Debug for Input {
 }
 
 impl Input {
-    /// What nobody could object to.
+    /// Requests without a fault.
     pub fn plain() -> Input {
         Input { bytes: b"GET /small.txt HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(), cuts: Vec::new() }
     }

@@ -209,7 +209,7 @@ fn both_runs_of_ab_that_can_not_be_pushed_are_in_one_command_behind_the_result()
     assert!(!came.out.is_empty(), "{came:?}");
 }
 
-/// Starts a command, and waits until it says that it pushes again. Returns it with what it has said by then.
+/// Starts a command, and waits until it prints that it pushes again. Returns it with its output until then.
 #[cfg(feature = "postgres")]
 fn pushing_again(knee: &Knee, to: &str) -> (Child, BufReader<ChildStderr>, String) {
     let mut command = knee.command(&[&RUN[..], &["--push", to]].concat());

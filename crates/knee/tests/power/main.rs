@@ -6,8 +6,7 @@ mod common;
 mod disk;
 mod machine;
 
-use archive::{Archive, SqliteArchive};
-use common::cells::{assert_sound, integrity};
+use common::cells::{assert_sound, integrity, runs_of, seed_of};
 use common::guests::can_boot;
 use disk::{Disk, Sectors, read_image};
 use fixtures::needed_program;
@@ -147,7 +146,7 @@ impl Plug {
             machine.execute(&format!("mount -t {file_system} /dev/vda /disk"));
             let files = tempfile::tempdir().unwrap();
             machine.copy_out("/disk", files.path());
-            runs = runs_of(&files.path().join("knee.db"));
+            runs = sound_runs_of(&files.path().join("knee.db"));
             self.assert_kept(&runs, &left.reported);
         }
         let cells = |runs: &[Run]| runs.iter().map(|run| run.cells.len()).sum::<usize>();
@@ -157,9 +156,9 @@ impl Plug {
 
     /// What the disk had before, and what was reported since, is there.
     fn assert_kept(&self, runs: &[Run], reported: &Reported) {
-        let of_seed = |seed| runs.iter().find(|run| seed_of(run) == seed);
+        let of_seed = |seed| runs.iter().find(|run| seed_of(&run.summary) == Some(seed));
         for before in &self.kept {
-            let run = of_seed(seed_of(before));
+            let run = of_seed(seed_of(&before.summary).unwrap());
             let is_kept = run.is_some_and(|run| run.cells.starts_with(&before.cells));
             assert!(is_kept, "what was there is there no more");
         }
@@ -183,7 +182,7 @@ impl Plug {
         self.counts.resumed += 1;
         let number = run.summary.number;
         machine.start(&format!("knee run --resume={number} --record /disk/knee.db"));
-        seed_of(run)
+        seed_of(&run.summary).unwrap()
     }
 
     /// Records, and pulls the plug so many times: what each cut left is kept, and but for the last one the guest does not
@@ -254,7 +253,7 @@ impl Plug {
         machine.end();
         let files = tempfile::tempdir().unwrap();
         machine.copy_out("/disk", files.path());
-        let runs = runs_of(&files.path().join("knee.db"));
+        let runs = sound_runs_of(&files.path().join("knee.db"));
         self.assert_kept(&runs, &Reported::default());
         for run in runs {
             assert_eq!(run.summary.state, RunState::Complete);
@@ -263,23 +262,10 @@ impl Plug {
     }
 }
 
-/// All that a record has, which is whole; none before the first run has begun.
-fn runs_of(record: &Path) -> Vec<Run> {
-    let archive = match SqliteArchive::open_read_only(record) {
-        Ok(archive) => archive,
-        Err(archive::Error::NoRecord { .. } | archive::Error::EmptyRecord { .. }) => return vec![],
-        Err(error) => panic!("the record does not open: {error}"),
-    };
+/// The runs of a record, which is whole.
+fn sound_runs_of(record: &Path) -> Vec<Run> {
+    let runs = runs_of(record, |_| true);
     assert_eq!(integrity(record), "ok");
-    let runs = archive.runs().unwrap();
-    let runs: Vec<Run> = runs.iter().map(|run| archive.load(run.number).unwrap()).collect();
     runs.iter().for_each(assert_sound);
     runs
-}
-
-/// By which a run is known.
-fn seed_of(run: &Run) -> u64 {
-    let words = &run.summary.command;
-    let at = words.iter().position(|word| word == "--seed").unwrap();
-    words[at + 1].parse().unwrap()
 }

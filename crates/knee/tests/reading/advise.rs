@@ -266,7 +266,7 @@ fn what_a_run_covers_in_part_is_measured_whole() {
     assert!(came.out.contains("From run 2"), "{came:?}");
 }
 
-/// What is said of a live process, which ends then, and its JSON; none where nothing can be sampled.
+/// The output for a live process, which ends then, and its JSON; none where nothing can be sampled.
 fn profiled(knee: &Knee, mut process: Child) -> Option<(Came, Value)> {
     let pid = process.id().to_string();
     let words = ["advise", "--pid", &pid, "--seconds", "1", "--profile"];

@@ -66,7 +66,7 @@ __attribute__((noinline)) static void nap(void) { nanosleep(&(struct timespec){0
 static void *work(void *p) { for (int i = 0; i < 40; i++) nap(); return p; }
 ";
 
-/// A run of the program at one and four threads; none where that can't be done here, which is said.
+/// A run of the program at one and four threads; none where that can't be done here, which is reported.
 fn profiled(source: &str) -> Option<(Knee, Came, Run)> {
     if !is_possible() {
         return None;

@@ -44,7 +44,7 @@ impl Drop for Quirky {
     }
 }
 
-/// The quirk, the flags of the load, and what has to be said of it.
+/// The quirk, the flags of the load, and the expected finding.
 const LOADS: &[(&str, &str, &str)] = &[
     ("close-silent", "", "closes each connection after its reply (not announced)"),
     ("idle 0.5", "--duration 1500ms --dead 10", "closes idle connections after"),

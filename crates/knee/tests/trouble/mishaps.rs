@@ -161,7 +161,7 @@ fn where_nothing_was_measured_it_is_not_done() {
 #[test]
 fn a_record_that_is_a_url_is_not_measured_into_and_its_password_shown_nowhere() {
     let knee = Knee::new();
-    // Nobody listens there; and a knee without PostgreSQL does not ask.
+    // No server listens there; and a knee without PostgreSQL does not ask.
     let read = if cfg!(feature = "postgres") { 1 } else { 2 };
     let commands = [
         ("run null --points 1", 2),

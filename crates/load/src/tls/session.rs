@@ -48,7 +48,7 @@ impl Session {
         handshakes.count(&self.connection);
     }
 
-    /// Whether the other side has said that it sends no more.
+    /// Whether the other side has announced that it sends no more.
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended
     }

@@ -11,7 +11,7 @@ use crate::tls::{Session, Tls, TlsFault};
 pub(super) enum Broken {
     /// What came is no reply that was asked for.
     Misfit(Misfit),
-    /// The server has said that it sends no more.
+    /// The server has announced that it sends no more.
     Ended,
     /// There is no TLS with the server.
     Tls(TlsFault),

@@ -9,7 +9,7 @@ use crate::sync::{AtomicBool, AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 
 /// The lock. Its nodes are its own, and known by their numbers: one for each seat, and one more that
-/// lies in the queue when nobody does.
+/// lies in the queue when no thread does.
 pub struct Clh {
     /// The last in line.
     tail: CacheLine<AtomicU32>,

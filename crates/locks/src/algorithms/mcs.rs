@@ -8,7 +8,7 @@ use crate::seats::{Place, Seats};
 use crate::sync::{AtomicBool, AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 
-/// No node: nobody is in line, or nobody behind.
+/// No node: no thread is in line, or none behind.
 const NO_NODE: u32 = u32::MAX;
 
 /// The lock. Its nodes are its own, and known by their numbers.

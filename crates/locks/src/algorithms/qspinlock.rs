@@ -22,7 +22,7 @@ const TAIL: u32 = u32::MAX << TAIL_SHIFT;
 /// Where the holder and the next are.
 const HEAD: u32 = (1 << TAIL_SHIFT) - 1;
 
-/// No node: nobody behind.
+/// No node: no thread behind.
 const NO_NODE: u32 = u32::MAX;
 
 /// The lock. Its nodes are its own, where those of Linux belong to the CPUs.
@@ -96,11 +96,11 @@ impl Qspinlock {
 
     /// Becomes the next and waits for the lock; false if somebody else is the next already.
     fn wait_as_next(&self) -> bool {
-        // Acquire: if nobody holds it by now, this is what took it.
+        // Acquire: if it is free by now, this is what took it.
         let word = self.word.fetch_or(PENDING, Ordering::Acquire);
         if word & !LOCKED != 0 {
             if word & PENDING == 0 {
-                // Others queue up already. It was we who set the bit: nobody else clears it.
+                // Others queue up already. This thread set the bit: no other clears it.
                 self.word.fetch_and(!PENDING, Ordering::Relaxed);
             }
             return false;
@@ -158,7 +158,7 @@ impl Qspinlock {
             spin_loop();
             word = self.word.load(Ordering::Acquire);
         }
-        // Relaxed: what orders was the Acquire before it. Nobody but us can take the lock now.
+        // Relaxed: what orders was the Acquire before it. No other thread can take the lock now.
         let relaxed = Ordering::Relaxed;
         if word == tail && self.word.compare_exchange(tail, LOCKED, relaxed, relaxed).is_ok() {
             return;

@@ -1,6 +1,6 @@
-//! A ticket lock: everybody draws a number and waits until it is called (Reed and Kanodia, 1979;
+//! A ticket lock: each thread draws a number and waits until it is called (Reed and Kanodia, 1979;
 //! Mellor-Crummey and Scott, 1991). Nick Piggin made it the spinlock of x86 in Linux 2.6.25 (2008). It
-//! is bad at having more threads than CPUs: when the one whose number is called does not run, nobody
+//! is bad at having more threads than CPUs: when the one whose number is called does not run, none
 //! gets in. And all who wait look at one cache line.
 
 use crate::sync::{AtomicU32, Ordering, spin_loop};
@@ -42,8 +42,8 @@ impl Seatless for Ticket {
 
     #[inline]
     fn try_lock(&self) -> bool {
-        // Acquire, as in `lock`. If the number that is called is also the next to be drawn, nobody
-        // holds the lock; and whoever draws it has it. Relaxed then, as when drawing.
+        // Acquire, as in `lock`. If the number that is called is also the next to be drawn, the lock
+        // is free; and the thread that draws it has it. Relaxed then, as when drawing.
         let owner = self.owner.load(Ordering::Acquire);
         let drawn = owner.wrapping_add(1);
         self.next.compare_exchange(owner, drawn, Ordering::Relaxed, Ordering::Relaxed).is_ok()

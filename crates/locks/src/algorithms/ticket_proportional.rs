@@ -1,6 +1,6 @@
 //! A ticket lock whose waiters stay away for as long as the line before them suggests: a fixed time
 //! for each place (Mellor-Crummey and Scott, 1991). The line is looked at less often, and mostly by
-//! those at its head. What is bad about tickets stays: when the next in line does not run, nobody gets
+//! those at its head. What is bad about tickets stays: when the next in line does not run, none gets
 //! in. And a guess that is too long lets the lock lie idle.
 
 use crate::sync::{AtomicU32, Ordering, pause};

@@ -1,4 +1,4 @@
-//! Nobody sleeps on: a thread that sleeps is woken by every release that matters. Two threads hand the
+//! No thread sleeps on: one that sleeps is woken by every release that matters. Two threads hand the
 //! lock to each other, again and again, and each release comes at the moment at which the other may be
 //! falling asleep. If it is missed once, both stand still, which the deadline finds.
 

@@ -62,7 +62,7 @@ unsafe impl<L: Lock> Sync for Guarded<L> {}
 
 impl<L: Lock> Guarded<L> {
     fn add(&self) {
-        // SAFETY: loom hands out a valid pointer, and sees to it that nobody else has one now.
+        // SAFETY: loom hands out a valid pointer, and sees to it that there is no other now.
         self.count.with_mut(|count| unsafe { *count += 1 });
     }
 

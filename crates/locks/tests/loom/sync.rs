@@ -21,7 +21,7 @@ pub enum Mistake {
     None,
     /// At this place, whatever orders does not.
     Unordered(Site),
-    /// Nobody is woken.
+    /// No thread is woken.
     NoWakes,
 }
 
@@ -170,7 +170,7 @@ thread_local! {
     static ASLEEP: RefCell<Vec<Sleeper>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Nobody sleeps any more. What failed before may have left somebody there.
+/// No thread sleeps any more. What failed before may have left one there.
 pub fn reset() {
     ASLEEP.take();
 }

@@ -91,7 +91,7 @@ fn run<L: Lock + Send + 'static>(spins: u32, scheduler: impl Scheduler + 'static
     });
 }
 
-/// What is found when nobody is woken, or by the lock itself.
+/// What is found when no thread is woken, or by the lock itself.
 fn failure_text<L: Lock + Send + 'static>(wakes: bool) -> String {
     let check = move || {
         if !wakes {

@@ -21,12 +21,12 @@ thread_local! {
     static ASLEEP: RefCell<Vec<Sleeper>> = const { RefCell::new(Vec::new()) };
 }
 
-/// From now on nobody is woken.
+/// From now on no thread is woken.
 pub fn wake_none() {
     NO_WAKES.set(true);
 }
 
-/// Nobody sleeps any more.
+/// No thread sleeps any more.
 pub fn reset() {
     ASLEEP.take();
 }
@@ -52,7 +52,7 @@ pub fn futex_wake_bits(word: &AtomicU32, bits: NonZeroU32) {
     wake(word, bits.get(), usize::MAX);
 }
 
-/// Looks at the word and goes to sleep in one step: nobody else runs in between.
+/// Looks at the word and goes to sleep in one step: no other thread runs in between.
 fn sleep(word: &AtomicU32, expected: u32, bits: u32) {
     if word.load(Ordering::SeqCst) != expected {
         return;

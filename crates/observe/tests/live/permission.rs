@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const OTHERS: &str = "OBSERVE_PID";
 
-/// Runs the test program's ignored test as nobody. `None` if we are not root, or may not.
+/// Runs the test program's ignored test as the user `nobody`. `None` if we are not root, or may not.
 fn unprivileged(test: &str, pid: u32) -> Option<()> {
     if !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: only root can become somebody else");
@@ -26,7 +26,7 @@ fn unprivileged(test: &str, pid: u32) -> Option<()> {
         eprintln!("SKIPPED: root can't become somebody else here (setpriv is refused)");
         return None;
     }
-    // The binary has to be where nobody may read it.
+    // The binary has to be where the user `nobody` may read it.
     let directory = tempfile::tempdir().unwrap();
     fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
     let binary = directory.path().join("live");
@@ -80,7 +80,7 @@ fn without_privileges_a_process_of_the_same_user_is_watched() {
             let text = error.to_string();
             assert!(text.contains("run as root") && !text.contains('\n'), "{text}");
         }
-        // Where everybody may read the tracepoints, they may watch what is their own.
+        // Where each user may read the tracepoints, they may watch their own processes.
         seen => assert_eq!(seen.unwrap().waiters.len(), 2),
     }
 }

@@ -11,7 +11,7 @@ use prost::Message;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// In the header of the compressed file, so that it can be told from others.
+/// In the header of the compressed file, so that it differs from others.
 const COMMENT: &str = "knee profile";
 
 pub(super) const FORMAT: Format = Format {

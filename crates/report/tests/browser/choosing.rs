@@ -12,7 +12,7 @@ fn pressed(page: &mut Page, subject: &str) -> String {
     page.get(&format!("{}.ariaPressed", name(subject)))
 }
 
-/// What a screen reader is told of the series that are shown.
+/// The text for a screen reader on the series that are shown.
 fn announced(page: &mut Page) -> String {
     page.get("document.querySelector('.plot > .unseen[role=status]').textContent")
 }

@@ -12,7 +12,7 @@ use sys::proc;
 
 /// A process that has ended is forgotten after this time: a sample of its last moment may come from another CPU.
 const FORGOTTEN_AFTER_NS: u64 = 1_000_000_000;
-/// Stacks deeper than this are cut: the kernel itself gives no more than 127 addresses, unless it is told to.
+/// Stacks deeper than this are cut: the kernel itself gives no more than 127 addresses, unless a setting allows more.
 const DEPTH_MAX: usize = 512;
 
 /// A node of the forest of stacks.

@@ -15,7 +15,7 @@ pub fn malloc_free(bytes: usize, mark: u8) -> io::Result<bool> {
     if at.is_null() || bytes == 0 {
         return Err(io::Error::from_raw_os_error(libc::ENOMEM));
     }
-    // SAFETY: both bytes are within the block, which nobody else knows of; it is freed once.
+    // SAFETY: both bytes are within the block, which nothing else knows of; it is freed once.
     unsafe {
         let last = at.add(bytes - 1);
         at.write_volatile(mark);
@@ -41,7 +41,7 @@ impl Break {
     /// is given back by lowering the break.
     ///
     /// # Errors
-    /// `ENOSYS` where the C library can't be told so.
+    /// `ENOSYS` where the C library has no such setting.
     pub fn take() -> io::Result<Break> {
         let mut kept_off = MALLOC_KEPT_OFF.lock().unwrap_or_else(PoisonError::into_inner);
         if !*kept_off {
@@ -57,7 +57,7 @@ impl Break {
     }
 
     /// Raises the break to a place that only caller `me`, counted from 0, moves it to, and lowers it again by a page: two
-    /// calls. What lies between is touched by nobody. Places of its own, because a call that finds the break where it is to
+    /// calls. What lies between is not touched. Places of its own, because a call that finds the break where it is to
     /// go does nothing.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Break {
 /// Sets the break, and returns where it is: where it was, if it can't be moved.
 #[inline]
 fn set(to: usize) -> usize {
-    // SAFETY: malloc does not use the break above `Break::base`, nor raises it, so nobody's memory goes. A
+    // SAFETY: malloc does not use the break above `Break::base`, nor raises it, so no used memory goes. A
     // question (0) changes nothing.
     let at = unsafe { libc::syscall(libc::SYS_brk, to) };
     at.cast_unsigned() as usize

@@ -21,7 +21,7 @@ pub enum Behind<'a> {
     File(&'a File, u64),
     /// The same, and the kernel is asked to put its pages there at once (`MAP_POPULATE`).
     Populated(&'a File, u64),
-    /// Memory of nobody else, to read and write.
+    /// Memory of its own, to read and write.
     Memory,
     /// The same without a claim to room in swap (`MAP_NORESERVE`). Next to one of [`Behind::Memory`] it
     /// stays a map of its own, unless `vm.overcommit_memory` is 2.
@@ -60,7 +60,7 @@ impl Map {
         };
         let writable = protection & PROT_WRITE != 0;
         let offset = libc::off_t::try_from(offset).map_err(io::Error::other)?;
-        // SAFETY: a new map at a place that the kernel chooses touches nobody's memory.
+        // SAFETY: a new map at a place that the kernel chooses touches no used memory.
         let at =
             unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, file, offset) };
         if at == libc::MAP_FAILED {
@@ -79,7 +79,7 @@ impl Map {
     #[inline]
     pub fn touch(&mut self) -> u8 {
         let at = self.at.as_ptr();
-        // SAFETY: the first byte is within the map; where it may be written, nobody else refers to
+        // SAFETY: the first byte is within the map; where it may be written, nothing else refers to
         // it, and where it may not, whoever changes the file meanwhile changes one byte.
         unsafe {
             if self.writable {
@@ -108,7 +108,7 @@ impl Map {
             let code = if self.writable { libc::EINVAL } else { libc::EACCES };
             return Err(io::Error::from_raw_os_error(code));
         }
-        // SAFETY: both bytes are within the map, may be written, and nobody else refers to them.
+        // SAFETY: both bytes are within the map, may be written, and nothing else refers to them.
         Ok(unsafe {
             let at = self.at.as_ptr().add(offset);
             at.write_volatile(1);

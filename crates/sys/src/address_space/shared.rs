@@ -26,7 +26,7 @@ impl SharedWords {
         use libc::{MAP_ANONYMOUS, MAP_SHARED, PROT_READ, PROT_WRITE};
         let bytes = count.checked_mul(size_of::<AtomicU64>()).ok_or_else(too_many)?;
         let (protection, flags) = (PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
-        // SAFETY: a new map at a place that the kernel chooses touches nobody's memory.
+        // SAFETY: a new map at a place that the kernel chooses touches no used memory.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
         if at == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Gives this process mounts of its own: what is mounted or unmounted from now on, nobody else sees, and
+/// Gives this process mounts of its own: what is mounted or unmounted from now on, no other process sees, and
 /// it goes with the process. Who may not do that may as root of a user namespace of their own, which this
 /// process then is.
 ///

@@ -1,4 +1,4 @@
-//! Who started whom: processes, their threads, children and ancestors.
+//! Which process started which: processes, their threads, children and ancestors.
 
 use super::{Stat, text};
 use std::fmt::Display;

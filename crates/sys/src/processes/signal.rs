@@ -78,7 +78,7 @@ fn change_mask(how: c_int, set: &SignalSet) -> io::Result<SignalSet> {
     }
 }
 
-/// Whether nobody has installed a handler for `signal`, nor had it ignored.
+/// Whether `signal` has no handler, and is not ignored.
 pub fn has_default_action(signal: c_int) -> io::Result<bool> {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: asks only: no new action is given, and the old one fits where it is written.
@@ -147,7 +147,7 @@ impl SignalFd {
         // SAFETY: the set is valid; the descriptor is new.
         let fd = unsafe { libc::signalfd(-1, &raw const set.0, flags) };
         done(fd)?;
-        // SAFETY: the kernel just gave it to us, nobody else has it.
+        // SAFETY: the kernel just gave it to us, nothing else has it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         // SAFETY: a structure of plain numbers may be all zeroes.
         let empty: signalfd_siginfo = unsafe { std::mem::zeroed() };
@@ -295,7 +295,7 @@ mod tests {
         // SAFETY: takes two numbers.
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
         assert!(fd >= 0);
-        // SAFETY: it is new, nobody else has it.
+        // SAFETY: it is new, nothing else has it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let before = flags(fd.as_fd()).unwrap();
         set_flags(fd.as_fd(), before | libc::O_ASYNC).unwrap();

@@ -40,7 +40,7 @@ pub struct Completion {
     /// The number that the request was queued with.
     pub data: u64,
     request: u64,
-    /// The bits of `poll` that woke it, some of which nobody may have asked for; 0 if the request
+    /// The bits of `poll` that woke it, some of them perhaps not asked for; 0 if the request
     /// was cancelled.
     pub result: i64,
     result2: i64,

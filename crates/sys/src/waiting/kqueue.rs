@@ -108,7 +108,7 @@ impl Queue {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the call succeeded, so `fd` is open, and nobody else knows of it.
+        // SAFETY: the call succeeded, so `fd` is open, and nothing else knows of it.
         Ok(Queue { fd: unsafe { OwnedFd::from_raw_fd(fd) }, calls })
     }
 

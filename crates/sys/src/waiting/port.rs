@@ -46,7 +46,7 @@ pub fn create() -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call succeeded, so `fd` is open, and nobody else knows of it.
+    // SAFETY: the call succeeded, so `fd` is open, and nothing else knows of it.
     let port = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: the call takes no pointer.
     if unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {

@@ -335,7 +335,7 @@ fn outcome(result: i32) -> io::Result<usize> {
 }
 
 fn accepted(fd: usize) -> OwnedFd {
-    // SAFETY: a descriptor that the kernel has just made for this ring, and nobody else knows.
+    // SAFETY: a descriptor that the kernel has just made for this ring, and nothing else knows.
     unsafe { OwnedFd::from_raw_fd((fd as u32).cast_signed()) }
 }
 
@@ -423,7 +423,7 @@ impl Lending {
     fn bytes(&self, lent: &Lent) -> &[u8] {
         debug_assert!(lent.buffer < self.buffers, "the kernel hands out what it was given");
         let buffer = lent.buffer.min(self.buffers - 1);
-        // SAFETY: the buffer is not in the queue, so nobody writes to it; `bytes` were bounded when it
+        // SAFETY: the buffer is not in the queue, so the kernel does not write to it; `bytes` were bounded when it
         // was lent, and every byte of the map is initialised.
         unsafe { std::slice::from_raw_parts(self.buffer_address(buffer), lent.bytes) }
     }

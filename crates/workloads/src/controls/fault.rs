@@ -103,7 +103,7 @@ fn die(signal: Signal) -> Result<(), Failure> {
 /// A handler that takes the first such signal for an overflow of the stack hands on the second.
 fn segfault() -> Result<(), Failure> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
-    // Nobody wants its memory on the disk.
+    // Its memory is not wanted on the disk.
     setrlimit(Resource::Core, none)
         .map_err(|error| Failure::call("forgoing a core file", error))?;
     loop {

@@ -110,7 +110,7 @@ pub(crate) fn row<'a>(rows: &'a [ForkRow], cell: &Cell) -> Result<&'a ForkRow, F
 }
 
 /// Whether there are ids and memory for all of them. What else the kernel runs out of it says; but
-/// without ids nobody on the machine can make a process, and for want of memory the kernel ends some,
+/// without ids no user of the machine can make a process, and for want of memory the kernel ends some,
 /// and they may be somebody else's.
 pub(crate) fn fit(cell: &Cell) -> Fit {
     let number = |name| cell.number(name).unwrap_or(0);
@@ -258,7 +258,7 @@ impl Forker {
 
 impl Drop for Forker {
     fn drop(&mut self) {
-        // After a good end there is nobody to kill: the id was given back by waiting.
+        // After a good end there is no process to kill: the id was given back by waiting.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -85,7 +85,7 @@ pub(super) fn waits_for_pidfds() -> Result<(), String> {
         Err(Errno::PERM | Errno::ACCESS) => return Err(sys::limits::sandboxed("pidfds")),
         Err(_) => return Err(TOO_OLD.into()),
     };
-    // Nobody is their own child: a kernel that knows the question says so.
+    // No process is its own child: a kernel that knows the question says so.
     match waitid(WaitId::PidFd(own.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
         Err(Errno::CHILD) => Ok(()),
         _ => Err(TOO_OLD.into()),

@@ -122,7 +122,7 @@ impl Crowd {
         let (released, write) = (Arc::clone(&self.released), Arc::clone(&self.write));
         let sleeper = move || {
             if write.as_ref().write_all(b"+").is_err() {
-                // Nobody would ever read the byte, nor end the wait for it.
+                // No thread would ever read the byte, nor end the wait for it.
                 std::process::abort();
             }
             while released.load(Ordering::Acquire) < n {

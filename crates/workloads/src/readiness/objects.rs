@@ -26,7 +26,7 @@ pub(crate) const BATCHES: usize = 20;
 /// The most batches that opening and adding are timed in, where a batch is what is parked at once.
 const PARKED_BATCHES_MAX: usize = 100;
 
-/// Where opening and closing are measured; nowhere, if nobody asks what they cost.
+/// Where opening and closing are measured; nowhere, if their cost is not wanted.
 pub(crate) type Timed<'a> = Option<&'a mut Probe>;
 
 fn timed(

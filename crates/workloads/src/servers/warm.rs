@@ -97,7 +97,7 @@ pub(crate) fn warm_up(
             stop.store(true, Ordering::Relaxed);
         }
     };
-    // What can't be asked is said by what is measured next.
+    // A server that can't be asked shows in the cell that is measured next.
     let outcome = load::run(&plan, &stop, Some(&mut watch));
     if outcome.is_err() || ticks.replies.len() < TICKS_MIN {
         return;

@@ -319,7 +319,7 @@ impl Workers for Children {
 
 impl Drop for Children {
     fn drop(&mut self) {
-        // All were told to stop. One that does not is killed with the cell.
+        // All have the order to stop. One that does not is killed with the cell.
         for pid in self.running.drain(..) {
             let _ = wait(pid);
         }

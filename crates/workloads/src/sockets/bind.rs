@@ -2,7 +2,7 @@
 //!
 //! Felix von Leitner's bind benchmark (2003). One operation is the n-th call of `bind` to port 0, each
 //! on a socket of its own that was opened before: the kernel chooses a port of
-//! `net.ipv4.ip_local_port_range` that nobody has.
+//! `net.ipv4.ip_local_port_range` that is free.
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, Family};

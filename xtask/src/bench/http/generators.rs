@@ -10,16 +10,17 @@ use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs::{self, File};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The file that is asked for, its size, its time since 1970, and what asks whether it is newer.
-const FILE: &str = "file.txt";
-const BYTES: usize = 128;
+pub const FILE: &str = "file.txt";
+pub const BYTES: u64 = 128;
 pub const NOT_MODIFIED: &str = "If-Modified-Since: Fri, 13 Feb 2009 23:31:30 GMT";
 const MODIFIED: Duration = Duration::from_secs(1_234_567_890);
 /// Connections of the closed loop.
-const CONNECTIONS: &str = "100";
+pub const CONNECTIONS: &str = "100";
 /// Sessions a second of the open loop, and requests in each: 5,000 requests a second, which both can
 /// send and nginx can answer with time to spare.
 const SESSIONS_PER_S: u64 = 100;
@@ -40,7 +41,6 @@ struct Game {
 
 /// Closed loop against wrk, open loop against httperf, TLS handshakes against `openssl s_time`.
 pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> {
-    make_site(arena)?;
     let mut comparisons = Vec::new();
     let time_ms = arena.options.time_ms;
     for game in [closed(time_ms), open(time_ms), handshakes(time_ms)] {
@@ -143,12 +143,11 @@ fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
     Ok(pairs)
 }
 
-/// The file, as old as requests that ask whether it is newer say.
-pub fn make_site(arena: &Arena) -> Result<()> {
-    let directory = arena.scratch.path().join("site");
-    fs::create_dir_all(&directory)?;
+/// Makes the directory that is served, with the file: as old as requests that ask whether it is newer say.
+pub fn make_site(directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory)?;
     let path = directory.join(FILE);
-    fs::write(&path, vec![b'k'; BYTES])?;
+    fs::write(&path, vec![b'k'; BYTES as usize])?;
     File::options().write(true).open(path)?.set_modified(UNIX_EPOCH + MODIFIED)?;
     Ok(())
 }
@@ -161,8 +160,7 @@ fn measure(
     count: fn(&str) -> Option<u64>,
 ) -> Result<Figures> {
     let run = run(arena, server, generator, count)?;
-    let rate = run.replies as f64 / run.generator_cpu_ns * 1e9;
-    Ok(Figures { median: rate, fastest: rate, overhead_ns: None })
+    Ok(Figures::single(run.replies as f64 / run.generator_cpu_ns * 1e9))
 }
 
 /// What one run came to.
@@ -181,7 +179,7 @@ pub fn run(
 ) -> Result<GeneratorRun> {
     let mut command = Command::new(&arena.against);
     let scratch = arena.scratch.path();
-    command.arg(server).arg(&arena.knee).arg(scratch.join("site")).arg(scratch).arg(SERVER_CPU);
+    command.arg(server).arg(&arena.knee).arg(arena.site()).arg(scratch).arg(SERVER_CPU);
     command.args(["taskset", "--cpu-list", GENERATOR_CPU, program]).args(words);
     let done = shell::bounded(&mut command, RUN_MAX)?;
     if !done.status.success() {

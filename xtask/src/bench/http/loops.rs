@@ -3,7 +3,7 @@
 use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
 use super::super::{RUN_MAX, c_compiler, in_turn};
-use super::generators::{our_count, wrk_count};
+use super::generators::{BYTES, CONNECTIONS, FILE, our_count, wrk_count};
 use super::{Arena, Comparison, GENERATOR_CPU, SERVER_CPU};
 use crate::setup;
 use crate::shell;
@@ -22,16 +22,12 @@ const GENERATOR: Limit = Limit::Least(1.0 / 1.1);
 /// Of our open loop at half the rate of our closed one: 1.5 times the CPU time of that.
 const OPEN: Limit = Limit::Least(1.0 / 1.5);
 const MECHANISMS: [&str; 2] = ["epoll-level", "io_uring-completion"];
-const CONNECTIONS: &str = "100";
-const FILE: &str = "file.txt";
-const BYTES: usize = 128;
 
-/// The loops, and what is served.
+/// The loops.
 struct Loops<'a> {
     arena: &'a Arena,
     server: PathBuf,
     client: PathBuf,
-    site: PathBuf,
 }
 
 /// Our servers and the C loop, loaded by wrk and by knee.
@@ -92,17 +88,16 @@ fn rates(
     theirs: impl Fn() -> Result<f64>,
     ours: impl Fn() -> Result<f64>,
 ) -> Result<Vec<(Figures, Figures)>> {
-    let figures = |rate| Figures { median: rate, fastest: rate, overhead_ns: None };
     let mut pairs = Vec::new();
     for pair in 0..arena.options.pairs {
         let (theirs, ours) = in_turn(pair, &theirs, &ours)?;
-        pairs.push((figures(theirs), figures(ours)));
+        pairs.push((Figures::single(theirs), Figures::single(ours)));
     }
     Ok(pairs)
 }
 
 impl<'a> Loops<'a> {
-    /// Compiles the loops, and makes the file.
+    /// Compiles the loops.
     fn new(arena: &'a Arena) -> Result<Loops<'a>> {
         let into = shell::target_dir()?.join("bench-c/http");
         fs::create_dir_all(&into)?;
@@ -113,10 +108,7 @@ impl<'a> Loops<'a> {
             shell::output(command.arg(source)).map(|_| into.join(name))
         };
         let (server, client) = (compiled("server")?, compiled("client")?);
-        let site = arena.scratch.path().join("loops");
-        fs::create_dir_all(&site)?;
-        fs::write(site.join(FILE), vec![b'k'; BYTES])?;
-        Ok(Loops { arena, server, client, site })
+        Ok(Loops { arena, server, client })
     }
 
     /// Our server with a mechanism, or the loop.
@@ -124,12 +116,11 @@ impl<'a> Loops<'a> {
         let mut command = pinned(SERVER_CPU);
         match mechanism {
             None => command.arg(&self.server),
-            Some(mechanism) => command.arg(&self.arena.knee).arg("httpd").arg(&self.site).args([
-                "--port",
-                "0",
-                "--mechanism",
-                mechanism,
-            ]),
+            Some(mechanism) => command
+                .arg(&self.arena.knee)
+                .arg("httpd")
+                .arg(self.arena.site())
+                .args(["--port", "0", "--mechanism", mechanism]),
         };
         Server::start(command)
     }

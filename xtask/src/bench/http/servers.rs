@@ -3,7 +3,8 @@
 use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
 use super::super::{NOT_POSSIBLE, RUN_MAX, failure_text, samples_of};
-use super::{Arena, Comparison, generators};
+use super::generators::{self, BYTES};
+use super::{Arena, Comparison};
 use crate::setup;
 use crate::shell;
 use crate::tally::Tally;
@@ -17,7 +18,6 @@ const OURS: [&str; 3] = ["epoll-level", "epoll-edge", "io_uring-completion"];
 const RIVALS: [(&str, f64); 2] = [("nginx", 2.0), ("lighttpd", 1.1)];
 /// The ratio of requests with header lines of their own.
 const ASKED_MIN: f64 = 1.0;
-const SMALL_BYTES: u64 = 128;
 
 /// Runs what follows with as many descriptors as may be had: lighttpd holds half as many connections.
 const MANY_DESCRIPTORS: &str =
@@ -89,11 +89,11 @@ pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> 
 
 fn settings(dead: &[u64]) -> Vec<Setting> {
     let setting = |bytes, dead, words: String| {
-        let (lines, is_bounded) = (Vec::new(), bytes == SMALL_BYTES);
+        let (lines, is_bounded) = (Vec::new(), bytes == BYTES);
         Setting { bytes, dead, lines, words, is_bounded }
     };
     let small =
-        dead.iter().map(|&dead| setting(SMALL_BYTES, dead, format!("128 bytes, {dead} dead")));
+        dead.iter().map(|&dead| setting(BYTES, dead, format!("{BYTES} bytes, {dead} dead")));
     let large = [(65_536, "64 KiB"), (1_000_000, "1 MB")]
         .map(|(bytes, size)| setting(bytes, 0, format!("{size}, 0 dead")));
     let asked = [
@@ -102,8 +102,8 @@ fn settings(dead: &[u64]) -> Vec<Setting> {
         (vec![generators::NOT_MODIFIED], "not modified"),
     ];
     let asked = asked.map(|(lines, words)| {
-        let words = format!("128 bytes, {words}, by wrk");
-        Setting { lines, ..setting(SMALL_BYTES, 0, words) }
+        let words = format!("{BYTES} bytes, {words}, by wrk");
+        Setting { lines, ..setting(BYTES, 0, words) }
     });
     small.chain(large).chain(asked).collect()
 }
@@ -167,15 +167,13 @@ fn by_wrk(arena: &Arena, lines: &[&str], name: &str) -> Result<Result<Figures, S
     if let Some(missing) = ["wrk", name].into_iter().find(|name| is_missing(name)) {
         return Ok(Err(format!("{missing} is not here: `cargo xtask setup` installs it")));
     }
-    generators::make_site(arena)?;
     let wrk = setup::program("wrk").context("it was here a moment ago")?;
     let words = generators::wrk_words(arena.options.time_ms, lines);
     let run = match generators::run(arena, name, (&wrk, &words), generators::wrk_count) {
         Ok(run) => run,
         Err(error) => return Ok(Err(format!("{error:#}"))),
     };
-    let rate = run.replies as f64 / run.server_cpu_ns * 1e9;
-    Ok(Ok(Figures { median: rate, fastest: rate, overhead_ns: None }))
+    Ok(Ok(Figures::single(run.replies as f64 / run.server_cpu_ns * 1e9)))
 }
 
 /// Whether it is another's program, and not here.

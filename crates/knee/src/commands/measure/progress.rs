@@ -18,7 +18,7 @@ pub struct Progress {
     budget: Option<Duration>,
     /// Subjects that have to fail, each with its workload: their failures are no news.
     controls: Vec<(String, String)>,
-    /// What failed: the workload, the subject and what happened. The first of them is said.
+    /// What failed: the workload, the subject and what happened. The first one is printed.
     failed: BTreeSet<(String, String, String)>,
     /// Whether it shows the profile pass by now.
     is_profiling: bool,

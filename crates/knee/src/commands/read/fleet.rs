@@ -26,7 +26,7 @@ pub struct Machines {
     pub runs: Vec<(Run, Conclusions)>,
     /// How they compare with the median machine.
     pub fleet: Fleet,
-    /// What they are called, and what is said of them.
+    /// What they are called, and its summary.
     pub head: FleetHead,
     /// How many more ranks there are, as far as a launcher or a flag counts them.
     pub ranks_missing: usize,

@@ -52,7 +52,7 @@ impl Interpreter {
     /// The words that run a command: the program and its arguments.
     ///
     /// # Errors
-    /// With one line, where they can't be told apart.
+    /// With one line, where they can't be distinguished.
     pub fn words(&self, command: &str) -> Result<Vec<String>, String> {
         match self {
             Interpreter::None => {

@@ -68,7 +68,7 @@ impl Timed {
         let (begin, end) = self.window;
         probe.region("waiting", begin, end, waits.len());
         waits::state("waiting", waits, probe);
-        // Where nobody had to wait, nothing was handed over.
+        // Where no thread had to wait, nothing was handed over.
         if !hand_overs.is_empty() {
             let median = hand_overs.value_at_quantile(0.5) as f64;
             probe.given("hand-over", &[median], hand_overs.len());

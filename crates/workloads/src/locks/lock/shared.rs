@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Nobody is inside.
+/// No thread is inside.
 const NO_THREAD: u32 = 0;
 
 /// On a cache line of its own, next to the lock's: a lock and what it guards rarely share one.

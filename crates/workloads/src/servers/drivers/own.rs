@@ -53,7 +53,7 @@ impl OwnServer {
         }
     }
 
-    /// Whether it is told its certificate.
+    /// Whether its command names a certificate.
     fn has_certificate(&self) -> bool {
         self.is_command() && template::words(self.text()).contains(&CERT)
     }

@@ -1,4 +1,4 @@
-//! `futex`: a wake on each worker's own word, on which nobody waits.
+//! `futex`: a wake on each worker's own word, on which no thread waits.
 
 use super::Operation;
 use std::sync::atomic::AtomicU32;

@@ -1,4 +1,4 @@
-//! Runs that nobody measured, for tests: what a control makes of material that is wrong.
+//! Made-up runs, for tests: what a control makes of material that is wrong.
 
 use engine::RunRequest;
 use model::{Cell, CellKey, FailureReason, Metric, Outcome, Run, RunState};

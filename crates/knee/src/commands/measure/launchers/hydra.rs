@@ -1,7 +1,7 @@
 //! hydra, which starts the programs of MPICH, MVAPICH and Intel MPI: `mpiexec -n 8 knee run …`.
 //!
 //! No variable names the job. The ranks of one start have a common space of keys, whose name each asks of the proxy that
-//! started it (PMI-1 over the inherited descriptor `PMI_FD`): the proxy answers by itself, and nobody waits for another rank.
+//! started it (PMI-1 over the inherited descriptor `PMI_FD`): the proxy answers by itself, and no rank waits for another.
 //! It answers one program of each rank. For the programs that a script starts afterwards, the port that all proxies of a start
 //! report to stands in its command line.
 

@@ -1,4 +1,4 @@
-//! What each run keeps about the machine that it was measured on: QEMU, what it was told, and the host that it ran on.
+//! What each run keeps about the machine that it was measured on: QEMU, its words, and the host that it ran on.
 
 use super::flags::Vm;
 use guest::{Accelerator, Hardware};

@@ -63,7 +63,7 @@ pub struct GuestSide {
     unkept: Option<String>,
     /// Whether all is measured, or nothing more will be.
     ended: bool,
-    /// Whether it was told that enough is measured.
+    /// Whether it has the order to stop, since enough is measured.
     is_enough: bool,
     /// Whether it was this machine or QEMU that kept it from going on.
     is_lost_by_host: bool,
@@ -198,7 +198,7 @@ impl GuestSide {
         *self = GuestSide::new(self.label.clone(), self.hardware.clone());
     }
 
-    /// Whether knee in it has said so, since it was booted last.
+    /// Whether knee in it has reported that since the last boot.
     fn is_up(&self) -> bool {
         self.guest.as_ref().is_some_and(Guest::has_spoken)
     }

@@ -26,7 +26,7 @@ pub enum Outcome {
     Passed,
     /// The gate refuses it.
     Refused(String),
-    /// It can't be told: no test may pass that tested nothing.
+    /// It is open: no test may pass that tested nothing.
     Open(String),
 }
 

@@ -397,7 +397,7 @@ mod tests {
         assert!(parts.iter().all(Option::is_none), "its own is in its memory");
     }
 
-    /// Rank 2 is gone: nobody leaves the barrier, and what rank 0 says of the result is heard.
+    /// Rank 2 is gone: no rank leaves the barrier, and the result of rank 0 arrives.
     #[test]
     fn a_share_is_recorded_only_where_the_rank_with_the_result_says_so() {
         let stop = Stop::on_signals().unwrap();

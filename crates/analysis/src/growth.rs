@@ -59,7 +59,10 @@ pub fn classify(levels: &[Level]) -> Growth {
             let open = (class == Class::Grows).then(|| GrowthReason::order_open(points));
             (class, classes, falls_again.or(open))
         }
-        Class::Undecided => (class, Vec::new(), falls_again.or(Some(GrowthReason::FactorTooWide))),
+        Class::Undecided => {
+            let wide = GrowthReason::FactorTooWide { falls: explained.factor.value < 1.0 };
+            (class, Vec::new(), falls_again.or(Some(wide)))
+        }
         _ => (class, Vec::new(), falls_again),
     };
     Growth { class, classes, reason, ..growth }

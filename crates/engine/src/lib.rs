@@ -28,7 +28,7 @@ pub use helper::quota::QuotaGroup;
 pub use helper::runner::{ProcessIo, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput};
 pub use helper::scratch::Scratch;
 pub use observe::{COUNTED_CALLS, CallCounters, call_tracepoint};
-pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
+pub use plan::{Overrides, ProfileRate, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use run::cgroup::{CpuQuota, cpu_quotas, cpu_quotas_of, memory_limit};
 pub use run::cpu_look::CpuLook;
@@ -38,7 +38,7 @@ pub use run::quiet::busy;
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;
 pub use run::{
-    PROFILE_HZ, PROFILE_HZ_MAX, Side, Unsaved, budget, check_profile, named_as, new_run,
+    PROFILE_HZ_MAX, Side, Unsaved, budget, check_profile, named_as, new_run,
     new_run_id, run, try_out,
 };
 pub use worker::starter::Starter;

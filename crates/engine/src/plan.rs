@@ -3,7 +3,7 @@
 mod request;
 mod with_custom;
 
-pub use request::{Overrides, ROUNDS_MAX, RequestError, RunRequest};
+pub use request::{Overrides, ProfileRate, ROUNDS_MAX, RequestError, RunRequest};
 
 use crate::workload::parameter::{Defaults, Parameter, Values};
 use crate::workload::{About, Cell, Fit, Kind, Workload};

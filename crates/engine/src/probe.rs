@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::time::Duration;
 use sys::clock::Clock;
-use sys::process::{Resources, resources};
+use sys::process::{Resources, is_cpu_time_split, resources};
 
 /// More samples than this in a cell make the record larger and no interval narrower: batches grow
 /// instead.
@@ -196,15 +196,28 @@ impl Probe {
         Ok(operations)
     }
 
-    /// The CPU time of `metric` per operation so far, as one sample of each of two other metrics.
+    /// The CPU time of `metric` per operation so far, as one sample of each of two other metrics, where it is long enough
+    /// for both.
     pub fn cpu(&mut self, metric: &str, user: &str, system: &str) {
         let Metric { operations, usage, .. } = self.metric(metric).clone();
+        if !self.has_cpu_split(usage.user_ns + usage.system_ns, 1) {
+            return;
+        }
         let parts = [(user, usage.user_ns), (system, usage.system_ns)];
         for (name, ns) in parts.into_iter().filter(|_| operations > 0) {
             let metric = self.metric(name);
             metric.samples.push(ns as f64 / operations as f64);
             metric.operations += operations;
         }
+    }
+
+    /// Whether so much CPU time of so many processes has a split between user mode and the kernel; states it where not.
+    pub fn has_cpu_split(&mut self, cpu_ns: u64, processes: u64) -> bool {
+        let is_split = is_cpu_time_split(cpu_ns, processes);
+        if !is_split {
+            self.fact("user and system CPU", "not measured: too few ticks of the kernel");
+        }
+        is_split
     }
 
     /// Steady: repeats `operation` until the time is spent, and counts only the part of each that

@@ -18,7 +18,8 @@ pub(crate) mod stop;
 pub use cell::try_out;
 pub use keeper::Unsaved;
 pub use lifecycle::{named_as, new_run, new_run_id};
-pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile};
+pub(crate) use profile::PROFILE_SAMPLES_WANTED;
+pub use profile::{PROFILE_HZ_MAX, check_profile};
 
 use crate::process::adopt_orphans;
 use crate::run::progress::{RunProgress, Watch};

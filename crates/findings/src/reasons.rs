@@ -25,7 +25,10 @@ pub fn growth(reason: &GrowthReason) -> String {
         GrowthReason::RangeTooShort { factor } => {
             format!("the points span only a factor of {}", format::significant(*factor))
         }
-        GrowthReason::FactorTooWide => "its CI is too wide to say whether it grows".into(),
+        GrowthReason::FactorTooWide { falls } => {
+            let goes = if *falls { "falls" } else { "grows" };
+            format!("its CI is too wide to say whether it {goes}")
+        }
         GrowthReason::GrowsAndFalls { point } => {
             format!("it grows up to {} and falls again", format::count(*point))
         }

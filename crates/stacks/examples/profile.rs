@@ -1,6 +1,6 @@
 //! Samples a program for as long as it runs, and writes the functions that it was most often in to standard error, as
 //! tab-separated columns (the share of the samples in it and what it calls, in itself, the function, its module): `cargo run -p knee-stacks --example profile -- 997 sh -c 'seq 1000000 | sort'`, with the samples a
-//! second first.
+//! second first. Without any words it prints the usual rate of this machine.
 //!
 //! `cargo xtask bench profile` measures with it what sampling costs, and compares it with `perf record`.
 
@@ -14,10 +14,13 @@ const FUNCTIONS_MAX: usize = 40;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.is_empty() {
+        println!("{}", stacks::usual_rate_hz());
+        return Ok(());
+    }
     let [frequency, program, arguments @ ..] = &words[..] else {
         return Err("name the samples a second, and a program".into());
     };
-    // No divisor of the timers that programs use: 997, say.
     let frequency_hz: u64 = frequency.parse()?;
     Profiler::check()?;
     let mut child = Command::new(program).args(arguments).spawn()?;

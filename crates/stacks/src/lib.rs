@@ -14,7 +14,7 @@
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let mut child = std::process::Command::new("sort").arg("words.txt").spawn()?;
-//!     let mut profiler = Profiler::start(Pid::from_child(&child), 997)?;
+//!     let mut profiler = Profiler::start(Pid::from_child(&child), stacks::usual_rate_hz())?;
 //!     while child.try_wait()?.is_none() {
 //!         std::thread::sleep(std::time::Duration::from_millis(50));
 //!         profiler.take();
@@ -53,7 +53,7 @@ mod threads;
 pub use kernel_memory::kernel_variables;
 pub use model::Entry;
 pub use profile::{SampledStacks, SampledWait, TimedSample};
-pub use profiler::{ProfileError, Profiler};
+pub use profiler::{ProfileError, Profiler, usual_rate_hz};
 pub use stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
 pub use symbols::demangle::readable;
 pub use symbols::maps::{Mapping, Maps};

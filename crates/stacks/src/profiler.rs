@@ -1,6 +1,7 @@
 //! Samples call stacks of processes and of all that they start, with times.
 
 mod clocks;
+mod cost;
 mod cpus;
 mod error;
 mod processes;
@@ -17,6 +18,7 @@ use crate::symbols::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::threads::threads_below;
 pub(crate) use clocks::Open;
 use clocks::{Clocks, cycles_per_s};
+pub use cost::usual_rate_hz;
 pub(crate) use error::perf_level;
 use model::{CodeFault, Frame, FrameKind, MachineCode, ProfileLimit};
 use processes::{Indexed, Node, Processes, StackSample};

@@ -28,7 +28,7 @@ pub use guests::Guests;
 pub use model::{Placed, Position, Wrong};
 pub use typed::{name_templates, read_output, read_shell, read_template, read_word};
 
-use engine::{PROFILE_HZ, RunRequest, Workload};
+use engine::{ProfileRate, RunRequest, Workload};
 use quantities::{count_within, percentage, time_from_ms};
 use std::collections::BTreeMap;
 use walk::Node;
@@ -106,7 +106,7 @@ fn suite_of(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Suite, W
             "deadline" => request.deadline = Some(quantity(&value.text()?, time_from_ms)?),
             "budget" => request.budget = Some(quantity(&value.text()?, time_from_ms)?),
             "precision" => request.precision = Some(quantity(&value.text()?, percentage)?),
-            "profile" => request.profile_hz = value.yes_or_no()?.then_some(PROFILE_HZ),
+            "profile" => request.profile = value.yes_or_no()?.then_some(ProfileRate::Usual),
             "pin" => {
                 let cpus = value.several()?;
                 let cpu = |text: &Placed| quantity(text, count_within(0..=CPU_MAX));

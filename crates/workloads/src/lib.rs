@@ -152,7 +152,7 @@ pub fn find(name: &str) -> Option<&'static dyn Workload> {
 #[cfg(test)]
 mod tests {
     use super::TABLE;
-    use engine::RunRequest;
+    use engine::{ProfileRate, RunRequest};
     use std::time::Duration;
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_profile_changes_nothing_of_the_rounds() {
         let request = RunRequest { seed: Some(7), quick: true, ..RunRequest::default() };
-        let profiled = RunRequest { profile_hz: Some(499), ..request.clone() };
+        let profiled = RunRequest { profile: Some(ProfileRate::Hz(499)), ..request.clone() };
         let [without, mut with] =
             [request, profiled].map(|request| engine::plan(&request, TABLE).unwrap());
         let profile = with.profile.take().unwrap();
@@ -234,7 +234,7 @@ mod tests {
             let request = RunRequest {
                 workloads: vec!["poll".into()],
                 time,
-                profile_hz: Some(997),
+                profile: Some(ProfileRate::Hz(997)),
                 ..RunRequest::default()
             };
             engine::plan(&request, TABLE).unwrap().profile.unwrap().measure_ms

@@ -1,8 +1,9 @@
 //! What sampling stacks costs the workloads, what of that a single sample costs us and `perf record`, and whether our
 //! samples say what perf's say.
 //!
-//! The cost of a workload is the CPU time of an operation with and without samples, in turns. CPU time has the interrupts of
-//! the samples, but not the time in which other programs ran. That of a sample is measured at ten times the rate.
+//! The cost of a workload is the CPU time of an operation with and without samples at the usual rate, in turns. CPU time
+//! has the interrupts of the samples, but not the time in which other programs ran. That of a sample is measured at a
+//! higher rate.
 
 use super::limit::Limit;
 use super::options::above_zero;
@@ -23,7 +24,7 @@ const COST: Limit = Limit::Most(1.01);
 const SHARE_DIFFERENCE_MAX: f64 = 0.03;
 /// Functions that are compared: those with most samples by perf.
 const FUNCTIONS_COMPARED: usize = 5;
-/// Samples a second: as of `knee run --profile`, and for the cost of a sample.
+/// Samples a second: next to perf, and for the cost of a sample.
 const FREQUENCY_HZ: &str = "997";
 const FREQUENCY_HIGH_HZ: &str = "9973";
 /// Turns, and CPU seconds of each, for the cost of a sample.
@@ -78,14 +79,16 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         tally.skip("profile", &format!("stacks can't be sampled here: {error}"));
         return Ok(());
     }
-    println!("| workload | CPU time of an operation | with samples | ratio (95 % CI) |");
+    let usual = shell::output(&mut Command::new(&sampler))?;
+    let usual_hz = usual.trim();
+    println!("| workload | CPU time of an operation | with {usual_hz} samples/s | ratio (95 % CI) |");
     println!("| --- | ---: | ---: | --- |");
     for (workload, words, cpu) in WORKLOADS {
         let record = scratch.path().join("bench.db");
         let measure = |sampled: bool| {
             let mut command = Command::new(if sampled { &sampler } else { &knee });
             if sampled {
-                command.arg(FREQUENCY_HZ).arg(&knee);
+                command.arg(usual_hz).arg(&knee);
             }
             command.args(["run", workload, "--subjects", "poll"]);
             command.args(words).args(["--rounds", "1", "--json", "--record"]).arg(&record);
@@ -95,7 +98,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         for turn in 0..options.pairs {
             pairs.push(in_turn(turn, || measure(false), || measure(true))?);
         }
-        judge_cost(workload, &pairs, tally);
+        judge_cost(workload, usual_hz, &pairs, tally);
     }
     let busy = scratch.path().join("busy");
     let mut compile = c_compiler();
@@ -182,7 +185,7 @@ fn cpu_of(run: &Value, cpu: Cpu) -> Option<f64> {
 }
 
 /// Prints the line of a workload, and holds it to the limit.
-fn judge_cost(workload: &str, pairs: &[(f64, f64)], tally: &mut Tally) {
+fn judge_cost(workload: &str, hz: &str, pairs: &[(f64, f64)], tally: &mut Tally) {
     let middle = |figure: &dyn Fn(&(f64, f64)) -> f64| {
         median(pairs.iter().map(figure).collect()).unwrap_or(f64::NAN)
     };
@@ -199,7 +202,7 @@ fn judge_cost(workload: &str, pairs: &[(f64, f64)], tally: &mut Tally) {
         middle(&|pair| pair.1),
         row.with_interval()
     );
-    row.judge(&format!("profile {workload}"), "without samples", "", tally);
+    row.judge(&format!("profile {workload} at {hz} Hz"), "without samples", "", tally);
 }
 
 /// Compares the shares of the functions of a program, with what they call and by themselves, with perf's.
@@ -308,11 +311,11 @@ mod tests {
         let pairs =
             |ratios: &[f64]| ratios.iter().map(|ratio| (100.0, 100.0 * ratio)).collect::<Vec<_>>();
         let mut tally = Tally::default();
-        judge_cost("poll", &pairs(&[1.002; 9]), &mut tally);
+        judge_cost("poll", "997", &pairs(&[1.002; 9]), &mut tally);
         assert_eq!(tally.failed(), 0);
-        judge_cost("poll", &pairs(&[0.9, 1.0, 1.1, 0.95, 1.05, 1.01, 1.0, 1.2, 0.8]), &mut tally);
+        judge_cost("poll", "997", &pairs(&[0.9, 1.0, 1.1, 0.95, 1.05, 1.01, 1.0, 1.2, 0.8]), &mut tally);
         assert_eq!(tally.failed(), 0, "undecided");
-        judge_cost("poll", &pairs(&[1.05; 9]), &mut tally);
+        judge_cost("poll", "997", &pairs(&[1.05; 9]), &mut tally);
         assert_eq!(tally.failed(), 1);
     }
 }

@@ -56,7 +56,7 @@ fn kept(growth: &Growth, limit: Class) -> Kept {
         Class::Constant | Class::Falls => Kept::Holds,
         Class::Undecided => {
             let is_within = growth.factor.high <= own_factor;
-            let is_wide = growth.reason == Some(GrowthReason::FactorTooWide);
+            let is_wide = matches!(growth.reason, Some(GrowthReason::FactorTooWide { .. }));
             if is_wide && is_within { Kept::Holds } else { Kept::Open }
         }
         _ if limit == Class::Constant && growth.factor.low <= FLAT_FACTOR_MAX => Kept::Open,
@@ -153,7 +153,7 @@ mod tests {
         let undecided = |high| Growth {
             class: Class::Undecided,
             factor: Estimate { value: 1.2, low: 0.9, high },
-            reason: Some(GrowthReason::FactorTooWide),
+            reason: Some(GrowthReason::FactorTooWide { falls: false }),
             ..growing(&[])
         };
         assert_eq!(kept(&undecided(1.5), Class::Linear), Kept::Holds);

@@ -1,7 +1,7 @@
 //! How a cost grows along the axis, how a rate changes, and why a verdict is open.
 
 use super::{ComparisonOutcome, Estimate};
-use crate::thresholds::FLAT_FACTOR_MAX;
+use crate::thresholds::{EVEN, FLAT_FACTOR_MAX};
 use model::{FailureReason, LimitCause, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +28,32 @@ pub struct Growth {
     pub constant: Option<f64>,
     /// Why it is undecided, or its order open.
     pub reason: Option<GrowthReason>,
+}
+
+impl Growth {
+    /// Whether the exponent tells how it grows: that of what is above a constant part does, and else where it makes the
+    /// factor from the first to the last point, and the class is not of a steeper curve.
+    pub fn is_power(&self) -> bool {
+        let Some(exponent) = self.exponent else { return false };
+        if self.constant.is_some() {
+            return true;
+        }
+        let is_steep = [
+            Class::Linear,
+            Class::AtLeastLinear,
+            Class::Linearithmic,
+            Class::FasterThanLinear,
+            Class::Quadratic,
+        ];
+        if self.from == 0 || (is_steep.contains(&self.class) && exponent.value < EVEN) {
+            return false;
+        }
+        let range = (self.to as f64 / self.from as f64).ln();
+        let made = exponent.map(|exponent| exponent * range);
+        let factor = self.factor.map(f64::ln);
+        let meet = made.low <= factor.high && factor.low <= made.high;
+        meet || (made.value - factor.value).abs() <= FLAT_FACTOR_MAX.ln()
+    }
 }
 
 /// The highest rate or the lowest cost, between the ends.
@@ -262,7 +288,10 @@ pub enum GrowthReason {
         factor: f64,
     },
     /// The interval of the factor is too wide.
-    FactorTooWide,
+    FactorTooWide {
+        /// Whether it more likely falls.
+        falls: bool,
+    },
     /// The cost grows and falls again.
     GrowsAndFalls {
         /// The point of the highest.
@@ -279,7 +308,7 @@ impl GrowthReason {
             Self::NotPositive | Self::GrowsAndFalls { .. } => None,
             Self::TooFewPoints { .. } => Some(Remedy::MorePoints),
             Self::RangeTooShort { .. } => Some(Remedy::WiderRange),
-            Self::FactorTooWide | Self::RivalClasses => Some(Remedy::MoreRounds),
+            Self::FactorTooWide { .. } | Self::RivalClasses => Some(Remedy::MoreRounds),
         }
     }
 }

@@ -2,8 +2,8 @@
 //! as many as it may open, and not half as many.
 //!
 //! A holder is this same program under [`PARK_COMMAND`], with a socket as its standard input:
-//! descriptors come by `SCM_RIGHTS`, each message is acknowledged with a byte, and the end of the
-//! stream ends it. It dies with the process that started it.
+//! descriptors come by `SCM_RIGHTS`, each message is acknowledged with a byte, which is read before the next one is sent,
+//! and the end of the stream ends it. It dies with the process that started it.
 
 use crate::descriptors::descriptors_max;
 use rustix::net::{
@@ -38,6 +38,8 @@ struct Holder {
     process: Child,
     socket: UnixStream,
     capacity: usize,
+    /// Descriptors of the last message, until it is acknowledged.
+    unacknowledged: usize,
 }
 
 impl Parking {
@@ -62,7 +64,8 @@ impl Parking {
         descriptors.div_ceil(Holder::capacity())
     }
 
-    /// Hands `descriptors` over and closes them here. Starts another holder when the last is full.
+    /// Hands `descriptors` over and closes them here. Starts another holder when the last is full. A holder may be at work
+    /// on them until [`Parking::settle`].
     #[expect(clippy::needless_pass_by_value, reason = "taken, so that they are closed here")]
     pub fn park(&mut self, descriptors: Vec<OwnedFd>) -> io::Result<()> {
         let mut rest = &descriptors[..];
@@ -80,8 +83,14 @@ impl Parking {
         Ok(())
     }
 
+    /// Waits until the holders have all that was parked.
+    pub fn settle(&mut self) -> io::Result<()> {
+        self.holders.iter_mut().try_for_each(Holder::settle)
+    }
+
     /// Ends the holders, which closes their descriptors, and waits for them.
     pub fn release(mut self) -> io::Result<()> {
+        self.settle()?;
         self.end()
     }
 
@@ -115,7 +124,7 @@ impl Holder {
             .stdout(Stdio::null())
             .spawn()
             .map_err(sys::limits::explained)?;
-        Ok(Holder { process, socket, capacity: Holder::capacity() })
+        Ok(Holder { process, socket, capacity: Holder::capacity(), unacknowledged: 0 })
     }
 
     /// How many descriptors one holds.
@@ -124,6 +133,7 @@ impl Holder {
     }
 
     fn take(&mut self, descriptors: &[OwnedFd]) -> io::Result<()> {
+        self.settle()?;
         let borrowed: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MESSAGE_MAX))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -131,16 +141,22 @@ impl Holder {
             return Err(io::Error::other("too many descriptors for one message"));
         }
         sendmsg(&self.socket, &[IoSlice::new(b"p")], &mut control, SendFlags::empty())?;
-        let mut acknowledged = [0];
-        self.socket.read_exact(&mut acknowledged)?;
-        if usize::from(acknowledged[0]) != descriptors.len() {
-            return Err(io::Error::other(format!(
-                "a holder took {} of {} descriptors",
-                acknowledged[0],
-                descriptors.len()
-            )));
-        }
+        self.unacknowledged = descriptors.len();
         self.capacity -= descriptors.len();
+        Ok(())
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        let sent = std::mem::take(&mut self.unacknowledged);
+        if sent == 0 {
+            return Ok(());
+        }
+        let mut taken = [0];
+        self.socket.read_exact(&mut taken)?;
+        if usize::from(taken[0]) != sent {
+            let error = format!("a holder took {} of {sent} descriptors", taken[0]);
+            return Err(io::Error::other(error));
+        }
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! What is asked of a run: the same type for the command line, for knee.toml and for the settings of an
 //! original program.
 
+use crate::run::PROFILE_SAMPLES_WANTED;
 use crate::run::budget::rounds_most;
 use crate::workload::{About, Workload};
 use model::{Budget, Custom, ProfilePlan, Value};
@@ -53,15 +54,23 @@ pub struct RunRequest {
     pub precision: Option<f64>,
     /// The CPUs that workers are pinned to.
     pub pinned_cpus: Vec<usize>,
-    /// Profiles each cell after the last round, at this many samples a second; absent where nothing is
-    /// profiled.
-    pub profile_hz: Option<u64>,
+    /// Profiles each cell after the last round; absent where nothing is profiled.
+    pub profile: Option<ProfileRate>,
     /// Shuffles the order; drawn where it is absent.
     pub seed: Option<u64>,
     /// What the user adds to the workloads.
     pub custom: Option<Box<Custom>>,
     /// What is asked otherwise of a workload of that name.
     pub overrides: BTreeMap<String, Overrides>,
+}
+
+/// How often a profile samples each running thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileRate {
+    /// As often as takes a hundredth of a CPU here.
+    Usual,
+    /// This often a second.
+    Hz(u64),
 }
 
 /// What is asked of one workload of several: each field that is not empty replaces that of the request, but
@@ -94,7 +103,7 @@ impl RunRequest {
         self.deadline = self.deadline.or(base.deadline);
         self.budget = self.budget.or(base.budget);
         self.precision = self.precision.or(base.precision);
-        self.profile_hz = self.profile_hz.or(base.profile_hz);
+        self.profile = self.profile.or(base.profile);
         self.seed = self.seed.or(base.seed);
         if self.pinned_cpus.is_empty() {
             self.pinned_cpus.clone_from(&base.pinned_cpus);
@@ -142,9 +151,15 @@ impl RunRequest {
 
     /// How its cells are profiled, where a metric of a cell of a round is measured for so long.
     pub(super) fn profile(&self, measure_ms: u64) -> Option<ProfilePlan> {
-        let frequency_hz = self.profile_hz?;
-        let usual = if self.is_quick() { PROFILE_QUICK_MS } else { PROFILE_MS };
-        Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual) })
+        let usual_ms = if self.is_quick() { PROFILE_QUICK_MS } else { PROFILE_MS };
+        let (frequency_hz, least_ms) = match self.profile? {
+            ProfileRate::Hz(hz) => (hz, 0),
+            ProfileRate::Usual => {
+                let hz = stacks::usual_rate_hz();
+                (hz, 1_000 * PROFILE_SAMPLES_WANTED / hz)
+            }
+        };
+        Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual_ms).max(least_ms) })
     }
 
     /// What is asked of the workload of that name.

@@ -15,13 +15,11 @@ use stacks::Profiler;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Samples a second of each running thread by default: no multiple of the rate of any timer.
-pub const PROFILE_HZ: u64 = 997;
 /// More samples a second than any kernel takes by default.
 pub const PROFILE_HZ_MAX: u64 = 100_000;
 /// Samples that a cell is to have in its headline, which may take a higher rate or several workers where it ends
 /// by itself.
-const SAMPLES_WANTED: f64 = 400.0;
+pub const PROFILE_SAMPLES_WANTED: u64 = 400;
 /// A higher rate than this takes more than a few hundredths of the time that is sampled.
 const HZ_MAX: u64 = 9_973;
 /// Workers of one cell.
@@ -198,7 +196,7 @@ struct Rate {
 }
 
 /// At the plan's rate, unless the cell measures something whole that ended sooner in the timed rounds than that
-/// takes for [`SAMPLES_WANTED`].
+/// takes for [`PROFILE_SAMPLES_WANTED`].
 fn rate(run: &Run, key: &CellKey, plan: ProfilePlan) -> Rate {
     let info = run.plan.workloads.iter().find(|info| info.name == key.workload);
     let is_whole = info.is_some_and(|info| info.trajectory || info.averages);
@@ -212,9 +210,9 @@ fn rate(run: &Run, key: &CellKey, plan: ProfilePlan) -> Rate {
 /// For what takes so long.
 fn rate_for(timed_ns: f64, hz: u64) -> Rate {
     let timed_s = timed_ns.max(1.0) / 1e9;
-    let wanted_hz = (SAMPLES_WANTED / timed_s).min(HZ_MAX as f64) as u64;
-    let hz = hz.max(wanted_hz);
-    let workers = (SAMPLES_WANTED / 2.0 / (timed_s * hz as f64)).ceil() as u64;
+    let wanted = PROFILE_SAMPLES_WANTED as f64;
+    let hz = hz.max((wanted / timed_s).min(HZ_MAX as f64) as u64);
+    let workers = (wanted / 2.0 / (timed_s * hz as f64)).ceil() as u64;
     Rate { hz, workers: workers.clamp(1, WORKERS_MAX) }
 }
 
@@ -262,7 +260,7 @@ mod tests {
     #[test]
     fn what_ends_sooner_is_sampled_more_often_and_in_several_workers() {
         let rate = |seconds: f64| {
-            let Rate { hz, workers } = rate_for(seconds * 1e9, PROFILE_HZ);
+            let Rate { hz, workers } = rate_for(seconds * 1e9, 997);
             (hz, workers)
         };
         assert_eq!(rate(10.0), (997, 1));

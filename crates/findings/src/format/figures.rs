@@ -169,14 +169,12 @@ fn exponent_of_part(estimate: Estimate, part: &str) -> String {
     format!("{head}, {}", ci(&exponent(low), &exponent(high)))
 }
 
-/// The exponent of a growth with its interval: of a large constant part it says that it is without that. None
-/// from zero on, unless nothing grows or the constant part is taken off: there most of a series may be what
-/// does not grow, and then a line has an exponent of a third.
+/// The exponent of a growth with its interval: of a large constant part it says that it is without that. None where the
+/// figures are no power of the axis, such as a line from zero on, most of which may be its constant part.
 pub fn exponent_of(growth: &Growth) -> Option<String> {
-    let says_something =
-        growth.from > 0 || growth.constant.is_some() || growth.class == Class::Constant;
     let part = if growth.constant.is_some() { " without the constant part" } else { "" };
-    growth.exponent.filter(|_| says_something).map(|estimate| exponent_of_part(estimate, part))
+    let exponent = growth.exponent.filter(|_| growth.is_power())?;
+    Some(exponent_of_part(exponent, part))
 }
 
 /// A ratio near 1: `0.98`.
@@ -358,6 +356,30 @@ mod tests {
         assert_eq!(exponent_of_part(estimate, ""), "exponent 0.01, 95 % CI -0.01 to 0.03");
         let wide = Estimate { value: 1.35, low: -0.42, high: 3.12 };
         assert_eq!(exponent_of_part(wide, ""), "exponent 1.35, too few figures for a CI");
+    }
+
+    #[test]
+    fn an_exponent_stands_only_where_it_makes_the_factor() {
+        let stated = |class: Class, factor: f64, exponent: f64| {
+            let around = |value: f64, by: f64| Estimate { value, low: value - by, high: value + by };
+            let growth = Growth {
+                class,
+                classes: Vec::new(),
+                factor: around(factor, 0.01 * factor),
+                from: 10,
+                to: 10_000,
+                best: None,
+                exponent: Some(around(exponent, 0.01)),
+                constant: None,
+                reason: None,
+            };
+            exponent_of(&growth).is_some()
+        };
+        assert!(stated(Class::Linear, 1_000.0, 1.0) && stated(Class::Linear, 350.0, 0.85));
+        assert!(stated(Class::Grows, 1.74, 0.08) && stated(Class::Falls, 0.5, -0.1));
+        assert!(!stated(Class::Grows, 1.96, 0.0), "it is flat, but for a step");
+        assert!(!stated(Class::Falls, 0.6, 0.0));
+        assert!(!stated(Class::AtLeastLinear, 1.62, 0.06), "most of it is constant");
     }
 
     #[test]

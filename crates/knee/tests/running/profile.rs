@@ -102,7 +102,7 @@ fn a_command_has_samples_of_the_headline_that_is_chosen() {
         return;
     }
     let knee = Knee::new();
-    let words = ["command", "--command", "count=seq {n}", "--points", "20k", "--headline", "user"];
+    let words = ["command", "--command", "count=seq {n}", "--points", "20k", "--headline", "cpu"];
     let (came, run) = profiled(&knee, &words);
     assert_eq!(came.code, Some(0), "{came:?}");
     let cell = &run.profile.cells[0];
@@ -110,8 +110,8 @@ fn a_command_has_samples_of_the_headline_that_is_chosen() {
     let timed = cell.regions.iter().filter(|region| !region.metric.ends_with(" waits"));
     let regions: Vec<(&str, u64)> =
         timed.map(|region| (&*region.metric, region.operations)).collect();
-    let [("elapsed", elapsed), ("user", user)] = regions[..] else { panic!("{regions:?}") };
-    assert!(elapsed > 0 && elapsed == user, "{regions:?}");
+    let [("elapsed", elapsed), ("cpu", cpu)] = regions[..] else { panic!("{regions:?}") };
+    assert!(elapsed > 0 && elapsed == cpu, "{regions:?}");
 }
 
 #[test]

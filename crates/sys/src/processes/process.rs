@@ -34,6 +34,31 @@ pub struct Resources {
     pub rss_max_bytes: u64,
 }
 
+/// Ticks that show how CPU time is split between user mode and the kernel: to ten of a hundred.
+const SPLIT_TICKS_MIN: u64 = 25;
+/// Ticks of each process, since all of a process that no tick hit counts as user mode.
+const PROCESS_TICKS_MIN: u64 = 2;
+
+/// Whether this much CPU time of so many processes has a split between user mode and the kernel: the kernel counts the sum
+/// exactly, and splits it by where its ticks hit.
+pub fn is_cpu_time_split(cpu_ns: u64, processes: u64) -> bool {
+    cpu_ns >= tick_ns() * SPLIT_TICKS_MIN.max(PROCESS_TICKS_MIN * processes)
+}
+
+/// The time between two ticks of the kernel: 1 to 10 ms.
+fn tick_ns() -> u64 {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::time::{ClockId, clock_getres};
+        // The coarse clock goes on at each tick.
+        clock_getres(ClockId::MonotonicCoarse).tv_nsec.cast_unsigned()
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        10_000_000
+    }
+}
+
 impl Resources {
     /// What was used since `before`; of what the kernel has counted down since, nothing.
     #[must_use]

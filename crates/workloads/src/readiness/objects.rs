@@ -197,6 +197,9 @@ impl Objects {
             }
             let mut no_probe = None;
             let timing = if batch % every == 0 { &mut *probe } else { &mut no_probe };
+            if timing.is_some() {
+                all.parking.settle().map_err(not_parked)?;
+            }
             timed(timing, "open", some as u64, || {
                 for _ in 0..some {
                     opened.push(open(object, listeners.last())?);
@@ -205,6 +208,7 @@ impl Objects {
             })?;
             all.take(first, opened, layout, timing, register)?;
         }
+        all.parking.settle().map_err(not_parked)?;
         if let Some(probe) = probe {
             probe.fact("parked peers", (all.parking.parked() - all.parked_ends) as u64);
             if all.parked_ends > 0 {
@@ -237,13 +241,12 @@ impl Objects {
                 None => {}
             }
         }
-        let parking = |error| Failure::call("parking descriptors", error);
         if !ends.is_empty() {
             register(&ends, timing)?;
             self.parked_ends += ends.len();
-            self.parking.park(ends).map_err(parking)?;
+            self.parking.park(ends).map_err(not_parked)?;
         }
-        self.parking.park(peers).map_err(parking)
+        self.parking.park(peers).map_err(not_parked)
     }
 
     /// The end to write to for the object in `slot`.
@@ -279,6 +282,10 @@ impl Objects {
         }
         parking.release().map_err(|error| Failure::call("releasing parked peers", error))
     }
+}
+
+fn not_parked(error: io::Error) -> Failure {
+    Failure::call("parking descriptors", error)
 }
 
 fn open(object: Object, listener: Option<&Listener>) -> Result<Ends, Failure> {

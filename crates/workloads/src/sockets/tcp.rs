@@ -154,7 +154,9 @@ impl Connections {
             return Ok(());
         }
         let clients = std::mem::take(&mut self.clients);
-        self.parking.park(clients).map_err(|error| Failure::call("parking clients", error))
+        // The next connection is timed.
+        let parked = self.parking.park(clients).and_then(|()| self.parking.settle());
+        parked.map_err(|error| Failure::call("parking clients", error))
     }
 
     /// Closes them, the accepted ends first: what waits for its time then waits at the listener's

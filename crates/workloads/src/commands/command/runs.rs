@@ -89,6 +89,9 @@ struct ShellCost {
     counts: Vec<f64>,
 }
 
+/// Which of the metrics is the CPU time of a run.
+const CPU: usize = 1;
+
 /// Samples by metric, in the order of [`ABOUT`], of [`counters::metrics`] and then of the figures.
 struct Samples(Vec<Vec<f64>>);
 
@@ -306,7 +309,6 @@ impl Samples {
         let cpu_ns = (used.user_ns + used.system_ns) as f64;
         let mut row = vec![
             (elapsed_ns - shell.elapsed_ns).max(0.0),
-            // Exact, unlike its parts: many a kernel tells them apart by what runs at its ticks.
             (cpu_ns - shell.user_ns - shell.system_ns).max(0.0),
             (used.user_ns as f64 - shell.user_ns).max(0.0),
             (used.system_ns as f64 - shell.system_ns).max(0.0),
@@ -342,7 +344,10 @@ impl Samples {
         let counted = counters::metrics();
         let names = ABOUT.info.metrics.iter().chain(&counted).map(|metric| metric.name.as_str());
         let all = names.chain(figures.iter().map(Figure::name)).zip(&self.0);
-        for (name, samples) in all.filter(|(_, samples)| !samples.is_empty()) {
+        let cpu_ns: f64 = self.0[CPU].iter().sum();
+        let is_split = probe.has_cpu_split(cpu_ns as u64, self.0[CPU].len() as u64);
+        let is_known = |name: &str| is_split || !["user", "system"].contains(&name);
+        for (name, samples) in all.filter(|(name, samples)| is_known(name) && !samples.is_empty()) {
             probe.given(name, samples, samples.len() as u64);
         }
     }

@@ -4,19 +4,20 @@ use crate::shared::crew::Counted;
 use crate::shared::waits;
 use engine::Probe;
 use hdrhistogram::Histogram;
-use sys::process::Resources;
+use sys::process::{Resources, is_cpu_time_split};
 
-/// CPU time of each operation, and switches for a thousand of them.
-pub(super) fn figures(counted: &Counted<Resources>) -> [(&'static str, f64); 5] {
+/// CPU time of each operation, with its split where there is one, and switches for a thousand of them.
+pub(super) fn figures(counted: &Counted<Resources>) -> Vec<(&'static str, f64)> {
     let used = counted.used.1.since(&counted.used.0);
     let per = |used: u64| used as f64 / counted.operations() as f64;
-    [
-        ("cpu", per(used.user_ns) + per(used.system_ns)),
-        ("user", per(used.user_ns)),
-        ("system", per(used.system_ns)),
+    let cpu_ns = used.user_ns + used.system_ns;
+    let split = [("user", per(used.user_ns)), ("system", per(used.system_ns))];
+    let switches = [
         ("switches", 1e3 * per(used.switches_voluntary)),
         ("preemptions", 1e3 * per(used.switches_involuntary)),
-    ]
+    ];
+    let split = split.into_iter().filter(|_| is_cpu_time_split(cpu_ns, 1));
+    [("cpu", per(cpu_ns))].into_iter().chain(split).chain(switches).collect()
 }
 
 /// What one thread waited for, in nanoseconds.
@@ -88,10 +89,10 @@ mod tests {
     fn figures_are_for_each_acquisition_and_switches_for_a_thousand() {
         let before = Resources { user_ns: 1_000, ..Resources::default() };
         let after = Resources {
-            user_ns: 401_000,
-            system_ns: 100_000,
-            switches_voluntary: 10,
-            switches_involuntary: 4,
+            user_ns: 400_001_000,
+            system_ns: 100_000_000,
+            switches_voluntary: 10_000,
+            switches_involuntary: 4_000,
             ..Resources::default()
         };
         let wanted = [
@@ -101,7 +102,12 @@ mod tests {
             ("switches", 5.0),
             ("preemptions", 2.0),
         ];
-        assert_eq!(figures(&Counted::from_one(2_000, (before, after))), wanted);
+        assert_eq!(figures(&Counted::from_one(2_000_000, (before, after))), wanted);
+        // A tick takes a millisecond at least.
+        let short = Resources { user_ns: 401_000, system_ns: 100_000, ..after };
+        let short = figures(&Counted::from_one(2_000_000, (before, short)));
+        let names: Vec<&str> = short.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["cpu", "switches", "preemptions"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::commands::measure::launchers::FleetFlags;
 use crate::usage;
 use archive::Location;
 use clap::Args;
-use engine::RunRequest;
+use engine::{ProfileRate, RunRequest};
 use model::{HOST_NAME, HOST_NAMED_BY, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -64,10 +64,11 @@ pub struct Run {
     pub deadline: Option<Duration>,
     /// After the last round, sample each cell once: which functions take the time, and which grow
     ///
-    /// The figures of the rounds stay as they are. HZ is samples a second of each running thread, 997 by default.
-    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "997", require_equals = true)]
-    #[arg(value_parser = quantities::count_within::<u64>(1..=engine::PROFILE_HZ_MAX))]
-    pub profile: Option<u64>,
+    /// The figures of the rounds stay as they are. HZ is samples a second of each running thread [default: as many as
+    /// take 1 % of a CPU here, 997 at most].
+    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = USUAL, require_equals = true)]
+    #[arg(value_parser = profile_rate)]
+    pub profile: Option<ProfileRate>,
     /// Pin workers to these CPUs: 0,2
     #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
     pub pin: Vec<usize>,
@@ -133,6 +134,16 @@ const MORE: &str = "\
 Workloads: knee list workloads. Parameters of one: knee run WORKLOAD --help.
 All flags: knee run --help.";
 
+/// What `--profile` without a rate stands for.
+const USUAL: &str = "usual";
+
+fn profile_rate(typed: &str) -> Result<ProfileRate, quantities::Error> {
+    if typed == USUAL {
+        return Ok(ProfileRate::Usual);
+    }
+    quantities::count_within(1..=engine::PROFILE_HZ_MAX)(typed).map(ProfileRate::Hz)
+}
+
 impl Run {
     /// Whether the flags name the host, and the fact of this key is of its name.
     pub fn names_host(&self, key: &str) -> bool {
@@ -155,7 +166,7 @@ impl Run {
             deadline: self.deadline,
             budget: self.budget,
             precision: self.precision,
-            profile_hz: self.profile,
+            profile: self.profile,
             pinned_cpus: self.pin.clone(),
             seed: self.seed,
             custom: None,

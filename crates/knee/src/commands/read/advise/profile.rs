@@ -16,8 +16,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Samples a second of each CPU: not a divisor of the timers that programs use.
-const FREQUENCY_HZ: u64 = 997;
 /// How often samples are taken out of the kernel.
 const TAKEN_EVERY: Duration = Duration::from_millis(50);
 /// Functions, calls and programs that are printed.
@@ -140,7 +138,7 @@ pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     engine::raise_descriptors_max();
     let name = sys::proc::comm(pid).unwrap_or_default();
     let start = Instant::now();
-    let mut profiler = Profiler::start(process, FREQUENCY_HZ).map_err(|error| trouble(&error))?;
+    let mut profiler = Profiler::start(process, stacks::usual_rate_hz()).map_err(|error| trouble(&error))?;
     let quota = Quota::tightest(pid);
     let is_alive = || observe::check_alive(pid).is_ok();
     while start.elapsed() < ask.seconds && !stop.is_requested() && is_alive() {
@@ -248,8 +246,9 @@ impl Seen {
         let Seen { pid, name, looked, .. } = self;
         let (samples, cpus) = (count(self.samples()), significant(self.cpus()));
         let (looked, event) = (looked.as_secs_f64(), self.event());
+        let frequency_hz = 1e9 / self.stacks.sample_ns;
         let mut lines = vec![format!(
-            "{name} ({pid}): {looked:.1} s, {samples} samples of its call stacks ({event}, {FREQUENCY_HZ} a \
+            "{name} ({pid}): {looked:.1} s, {samples} samples of its call stacks ({event}, {frequency_hz:.0} a \
              second): it kept {cpus} CPUs busy"
         )];
         if !self.is_alive {

@@ -64,7 +64,7 @@ const WAYS: [Way; 2] = [
 #[derive(Args)]
 pub struct Options {
     /// Comparisons of each kind
-    #[arg(long, default_value_t = 30, value_parser = above_zero::<usize>)]
+    #[arg(long, default_value_t = 12, value_parser = above_zero::<usize>)]
     comparisons: usize,
     /// Keep the records in this directory
     #[arg(long, value_name = "DIR")]
@@ -122,9 +122,12 @@ impl Alike {
     fn add(&mut self, verdicts: &Verdicts) {
         self.comparisons += 1;
         let mut alarm = false;
-        for (verdict, _) in verdicts.series.values() {
+        for (series, (verdict, ratio)) in &verdicts.series {
             *self.verdicts.entry(verdict.clone()).or_default() += 1;
-            alarm |= is_alarm(verdict);
+            if is_alarm(verdict) {
+                println!("{}: {verdict}, ×{ratio:.3}", series.join(" "));
+                alarm = true;
+            }
         }
         for (verdict, count) in &verdicts.points {
             *self.points.entry(verdict.clone()).or_default() += count;

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// No single run takes longer than this.
 const RUN_MAX: Duration = Duration::from_secs(1_200);
@@ -23,6 +23,8 @@ const CORRELATION_MIN: f64 = 0.85;
 const COLLAPSE: f64 = 20.0;
 /// A machine with more to do than this besides, for each CPU, is no witness.
 const LOAD_MAX: f64 = 0.5;
+/// How long that of a build may last.
+const QUIET_WAIT_MAX: Duration = Duration::from_secs(240);
 
 /// What was asked for.
 #[derive(Args)]
@@ -48,7 +50,7 @@ type Rates = BTreeMap<(String, u64), f64>;
 pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let (root, target) = (shell::root(), shell::target_dir()?);
     let knee = build_knee(&root, &target)?;
-    let load = load_per_cpu();
+    let load = load_after_builds();
     let scratch = tempfile::tempdir()?;
     let record = scratch.path().join("bench.db");
     let rounds = options.rounds.to_string();
@@ -71,6 +73,15 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         judge(&pairs, tally);
     }
     Ok(())
+}
+
+/// The load once what was built before no longer counts, for each CPU.
+fn load_after_builds() -> f64 {
+    let begun = Instant::now();
+    while load_per_cpu() > LOAD_MAX && begun.elapsed() < QUIET_WAIT_MAX {
+        std::thread::sleep(Duration::from_secs(5));
+    }
+    load_per_cpu()
 }
 
 /// The load of the last minute, for each CPU; none where the system does not say.

@@ -72,10 +72,8 @@ impl Request<'_> {
     }
 }
 
-/// What some bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed<'a> {
-    /// The beginning of a head.
     Partial,
     /// A head, and the number of bytes that it took.
     Whole { request: Request<'a>, used: usize },

@@ -336,7 +336,6 @@ pub(crate) struct Leaves {
     pub limits: Vec<ProfileLimit>,
 }
 
-/// Where a thread was.
 pub(crate) struct Leaf {
     pub pid: u32,
     pub tid: u32,

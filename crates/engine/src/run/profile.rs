@@ -24,7 +24,6 @@ pub const PROFILE_HZ_MAX: u64 = 100_000;
 const SAMPLES_WANTED: f64 = 400.0;
 /// A higher rate than this takes more than a few hundredths of the time that is sampled.
 const HZ_MAX: u64 = 9_973;
-/// Workers of one cell.
 const WORKERS_MAX: u64 = 10;
 
 /// Whether cells can be profiled here as planned, before anything is measured.
@@ -44,7 +43,6 @@ pub fn check_profile(plan: ProfilePlan) -> Result<(), String> {
     Ok(())
 }
 
-/// Samples a second that the kernel takes at most.
 fn hz_max() -> u64 {
     sys::proc::setting("kernel.perf_event_max_sample_rate").unwrap_or(PROFILE_HZ_MAX)
 }
@@ -72,12 +70,10 @@ impl ProfilePass {
         }
     }
 
-    /// The next cell.
     pub fn next_key(&self) -> Option<&CellKey> {
         self.waiting.front()
     }
 
-    /// How far it is.
     pub fn progress(&self) -> RunProgress {
         let waiting = self.waiting.len() as u32;
         let left = (self.done > 0).then(|| self.took.div_f64(self.done as f64) * waiting);
@@ -158,7 +154,6 @@ fn slow_down(run: &Run, key: &CellKey, figures: Vec<f64>) -> Option<f64> {
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-/// The figures of the headline.
 fn headline_samples(run: &Run, key: &CellKey, metrics: &[Metric]) -> Vec<f64> {
     let headline = headline(run, key);
     let is_headline = |metric: &&Metric| headline.is_some_and(|info| info.name == metric.name);
@@ -190,7 +185,6 @@ fn deadline_ms(run: &Run, key: &CellKey, plan: ProfilePlan) -> u64 {
     run.plan.cell_deadline_ms(&key.workload) + longer_ms
 }
 
-/// How often a cell is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rate {
     hz: u64,

@@ -11,7 +11,6 @@ use crate::workers::access_log::AccessLog;
 /// How long the wall clock is derived from the monotonic one, which every turn reads anyway.
 const WALL_MS: u64 = 500;
 
-/// What a worker has for all its connections.
 pub(crate) struct Context {
     pub site: Site,
     pub log: Option<AccessLog>,
@@ -75,7 +74,6 @@ impl Context {
         }
     }
 
-    /// Whether lines of the log are pending.
     pub(crate) fn has_log_lines(&self) -> bool {
         self.log.as_ref().is_some_and(|log| !log.is_empty())
     }

@@ -43,7 +43,6 @@ pub(crate) struct Window {
     pub bytes: u64,
 }
 
-/// A way to send files.
 pub(crate) trait Sending {
     /// Sends as much of `head` and then of the file as the socket takes now, or a turn's worth of it;
     /// returns how many bytes that were, `head` included.
@@ -70,7 +69,6 @@ table! {
     splice,
 }
 
-/// The way of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Way> {
     SENDING.iter().copied().find(|way| way.name == name)
 }

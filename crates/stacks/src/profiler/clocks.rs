@@ -43,7 +43,6 @@ const STACK_BYTES_OF_SWITCHES: u32 = 512;
 /// A sample has as much besides the stack at the most: the call chain.
 const OTHER_BYTES_MAX: f64 = 1024.0;
 
-/// Opens one clock.
 pub(crate) type Open<'a> = &'a dyn Fn(Target, Sampling) -> io::Result<Event>;
 
 /// What is sampled.
@@ -55,7 +54,6 @@ pub(super) enum Scope {
     Descent,
 }
 
-/// What was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     pub scope: Scope,

@@ -68,7 +68,6 @@ impl<T> Slab<T> {
         Some(value)
     }
 
-    /// The keys of all values.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let used = self.slots.iter().enumerate().filter(|(_, slot)| slot.value.is_some());
         used.map(|(position, slot)| Key { position: position as u32, generation: slot.generation })

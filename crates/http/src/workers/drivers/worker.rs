@@ -35,7 +35,6 @@ pub(super) struct Link<S> {
     pub state: S,
 }
 
-/// How far [`Link::flush`] came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flush {
     Complete,
@@ -163,7 +162,6 @@ impl<S> Core<S> {
         })
     }
 
-    /// Takes in an accepted socket.
     pub(super) fn insert(&mut self, socket: OwnedFd, state: S) -> Key {
         let peer = self.context.log.as_ref().and_then(|_| listener::peer(&socket));
         let connection = Connection::new(self.context.now_ms, peer);

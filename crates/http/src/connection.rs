@@ -140,7 +140,7 @@ impl Connection {
     /// A part of the output was sent.
     #[inline]
     pub(crate) fn sent(&mut self, bytes: usize, context: &mut Context) {
-        context.counts.sent(bytes);
+        context.counts.bytes.add(bytes as u64);
         if bytes > 0 {
             self.since_ms = context.now_ms;
         }
@@ -150,7 +150,7 @@ impl Connection {
     /// The socket closes, whatever was sent.
     pub(crate) fn closed(&mut self, context: &mut Context) {
         self.pending.abort(self.peer.as_deref(), context);
-        context.counts.closed();
+        context.counts.closed.add(1);
     }
 
     /// All output was sent.

@@ -78,22 +78,24 @@ pub(crate) fn shrunk() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the file has become shorter while it was sent")
 }
 
-/// Sends the head with the promise that more follows; whether all of it went, and how much.
-fn send_head(socket: BorrowedFd<'_>, head: &[u8]) -> io::Result<(bool, usize)> {
+/// Sends the head with the promise that more follows, and after all of it the file. Where that could not follow, the head is
+/// counted, and the error comes again.
+fn after_head(
+    socket: BorrowedFd<'_>,
+    head: &[u8],
+    send_file: impl FnOnce() -> io::Result<usize>,
+) -> io::Result<usize> {
     use rustix::net::SendFlags;
-    if head.is_empty() {
-        return Ok((true, 0));
+    let mut sent = 0;
+    if !head.is_empty() {
+        sent = rustix::net::send(socket, head, SendFlags::NOSIGNAL | SendFlags::MORE)?;
     }
-    let sent = rustix::net::send(socket, head, SendFlags::NOSIGNAL | SendFlags::MORE)?;
-    Ok((sent == head.len(), sent))
-}
-
-/// What was sent in all, where the file could not follow: the head is counted, and the error comes again.
-fn after_head(head: usize, body: io::Result<usize>) -> io::Result<usize> {
-    match body {
-        Ok(body) => Ok(head + body),
-        Err(error) if head > 0 && error.kind() == io::ErrorKind::WouldBlock => Ok(head),
-        Err(error) => Err(error),
+    if sent < head.len() {
+        return Ok(sent);
+    }
+    match send_file() {
+        Err(error) if sent > 0 && error.kind() == io::ErrorKind::WouldBlock => Ok(sent),
+        of_file => Ok(sent + of_file?),
     }
 }
 

@@ -80,7 +80,7 @@ impl Pace {
     /// Descriptors ran out: the caller stops watching the listener.
     pub(crate) fn exhausted(&mut self, context: &Context) {
         self.accepting = Accepting::Paused(context.now_ms + PAUSE_MS);
-        context.counts.paused();
+        context.counts.pauses.add(1);
     }
 
     pub(crate) fn is_accepting(&self) -> bool {

@@ -148,7 +148,7 @@ impl Profiler {
     /// can't be sampled is among the limits of the profile.
     pub fn attach(&mut self, pid: Pid) {
         match self.try_attach(pid) {
-            Ok(()) | Err(ProfileError::NoProcess { .. }) => {}
+            Ok(()) | Err(ProfileError::NoProcess(_)) => {}
             Err(error) => {
                 let (program, error) = (comm(pid.as_raw_pid()), error.to_string());
                 self.hidden.push(ProfileLimit::ProcessHidden { program, error });
@@ -160,7 +160,7 @@ impl Profiler {
         let pid = root.as_raw_pid().cast_unsigned();
         let threads = threads_below(pid);
         if threads.is_empty() {
-            return Err(ProfileError::NoProcess { pid });
+            return Err(ProfileError::NoProcess(pid));
         }
         let processes: BTreeSet<u32> = threads.into_iter().map(|(pid, _)| pid).collect();
         for process in processes {

@@ -186,7 +186,7 @@ impl Clocks {
     /// From now on they run, and a thread empties their rings: the first look at records reads the tables of the
     /// programs, which takes longer than a ring lasts.
     pub fn enable(&mut self) -> Result<(), ProfileError> {
-        let refused = |error: io::Error| ProfileError::System { error: error.to_string() };
+        let refused = |error: io::Error| ProfileError::System(error.to_string());
         let (emptied, ended) = channel();
         let rings = Arc::clone(&self.rings);
         let empty = move || {
@@ -412,9 +412,7 @@ mod tests {
         assert!(
             matches!(
                 error,
-                ProfileError::Sandboxed
-                    | ProfileError::Forbidden { .. }
-                    | ProfileError::NoPerfEvents
+                ProfileError::Sandboxed | ProfileError::Forbidden(_) | ProfileError::NoPerfEvents
             ),
             "{error}"
         );

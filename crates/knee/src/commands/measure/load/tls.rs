@@ -56,7 +56,7 @@ pub fn check(plan: &Plan) -> Result<(), Trouble> {
         return Ok(());
     }
     match Stream::connect(&plan.target, plan.timeout) {
-        Err(no_tls @ NoStream::Tls { .. }) => {
+        Err(no_tls @ NoStream::Tls(_)) => {
             Err(Trouble::failed(format!("{}: {no_tls}", plan.target.address)))
         }
         Err(NoStream::Io(_)) | Ok(_) => Ok(()),

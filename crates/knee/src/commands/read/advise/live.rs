@@ -354,7 +354,7 @@ pub(super) fn trouble(error: &observe::Error) -> Trouble {
     use observe::Error as Why;
     let line = error.to_string();
     match error {
-        Why::Missing { .. } | Why::NotWatchable { .. } => Trouble::usage(line),
+        Why::Missing(_) | Why::NotWatchable { .. } => Trouble::usage(line),
         Why::NotPermitted { .. } | Why::NoTracepoints { .. } | Why::NoWaits(_) => {
             Trouble::not_possible(line)
         }

@@ -126,7 +126,7 @@ struct Function {
 pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     let stop = stop_on_signals()?;
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    let process = process.ok_or_else(|| trouble(&ProfileError::NoProcess { pid }))?;
+    let process = process.ok_or_else(|| trouble(&ProfileError::NoProcess(pid)))?;
     observe::check_alive(pid).map_err(|error| super::live::trouble(&error))?;
     // Where the system allows no more, each thread has a clock on each CPU.
     engine::raise_descriptors_max();
@@ -157,7 +157,7 @@ pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
 
 fn trouble(error: &ProfileError) -> Trouble {
     match error {
-        ProfileError::NoProcess { .. } => Trouble::usage(error.to_string()),
+        ProfileError::NoProcess(_) => Trouble::usage(error.to_string()),
         _ => Trouble::not_possible(error.to_string()),
     }
 }

@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 
 /// The variable by which guards know the soft limit of knee's caller.
 pub(crate) const CALLER_LIMIT: &str = "KNEE_DESCRIPTORS";
-/// The same where there is no limit.
 const UNLIMITED: &str = "unlimited";
 
 /// How many descriptors this process may have, and those of knee that it starts.
@@ -49,7 +48,6 @@ pub fn raise_descriptors_max() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Says the caller's limit to a guard.
 pub(crate) fn with_caller_limit(command: &mut Command) -> &mut Command {
     let limit = caller_limit().map_or_else(|| UNLIMITED.to_owned(), |limit| limit.to_string());
     command.env(CALLER_LIMIT, limit)

@@ -142,7 +142,6 @@ fn nothing_left(plan: &Plan) -> String {
     format!("nothing of this can be measured here: {}", reasons.join("; "))
 }
 
-/// The workloads that were named, or the suite with its controls.
 fn chosen(
     request: &RunRequest,
     table: &[&'static dyn Workload],
@@ -209,7 +208,6 @@ fn own_subjects_are_named(request: &RunRequest, subjects: &[String]) -> Result<(
     }
 }
 
-/// Whether `name` is among the named `subjects`, where any are.
 fn is_named(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }
@@ -304,7 +302,6 @@ fn known_axis(
     Err(RequestError::Usage(format!("--axis {axis}: {} can grow{elsewhere}", can.join("; "))))
 }
 
-/// One workload with the axis that was chosen for it.
 struct Swept<'a> {
     asked: Asked<'a>,
     /// Those that are compared; empty for all that are not measured by name only.
@@ -374,14 +371,12 @@ impl<'a> Swept<'a> {
         Ok(keys)
     }
 
-    /// The number of a checked point.
     fn number(&self, point: &Value, parameters: &Parameters) -> Result<u64, RequestError> {
         let name = self.axis.name;
         let none = || RequestError::Usage(format!("{name}: `{point}` stands for no number"));
         self.axis.number(point, parameters).ok_or_else(none)
     }
 
-    /// Values where none was named.
     fn usual(&self, parameter: &Parameter, defaults: &Defaults) -> Vec<Value> {
         let typed = defaults.values(self.asked.request.is_quick()).iter();
         typed.map(|typed| parameter.read(typed)).collect()
@@ -492,7 +487,6 @@ impl<'a> Swept<'a> {
         Ok(planned)
     }
 
-    /// The cell as its workload sees it.
     fn cell(&self, key: &CellKey) -> Cell {
         Cell::new(self.workload.about(), self.axis.name, key, 0)
     }
@@ -517,7 +511,6 @@ impl<'a> Swept<'a> {
         Ok(checked)
     }
 
-    /// What a parameter counts, for people.
     fn label(&self, parameter: &str) -> &'static str {
         self.workload.about().parameter(parameter).unwrap_or(self.axis).label()
     }
@@ -552,7 +545,6 @@ fn in_order(keys: &[(CellKey, u32)], seed: u64) -> Vec<CellKey> {
     cells
 }
 
-/// One line for an unknown name, with the nearest ones.
 fn unknown(what: &str, name: &str, names: &[&str], list: &str) -> RequestError {
     let families = families(names);
     let names: Vec<&str> = names.iter().copied().chain(families).collect();

@@ -54,18 +54,15 @@ pub struct Probe {
     regions: Option<Regions>,
 }
 
-/// All that a cell measured.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub timed_ns: u64,
     pub metrics: Vec<Metric>,
     pub facts: BTreeMap<String, Fact>,
-    /// Of a profiled cell: what was timed when.
     pub regions: Vec<Region>,
 }
 
 impl Probe {
-    /// A probe that spends about `measure_ms` on each metric.
     pub(crate) fn new(clock: Calibrated, measure_ms: u64) -> Probe {
         let measure_ns = measure_ms as f64 * 1e6;
         let (metrics, given, facts) = Default::default();
@@ -381,7 +378,6 @@ impl Probe {
         outcome
     }
 
-    /// Notes when the parts of one operation were timed.
     fn add_laps(&mut self, position: u64, laps: &mut Laps, parts: &[&str], sum: Option<&str>) {
         let (Some(regions), Some(ranges)) = (&mut self.regions, &mut laps.ranges) else { return };
         let mut operations = 1;
@@ -592,7 +588,6 @@ pub fn packed<C: Counter>(histogram: &Histogram<C>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Resources in the record's shape.
 pub(crate) fn usage(resources: &Resources) -> Usage {
     let mut usage = Usage::default();
     add_usage(&mut usage, &Resources::default(), resources);

@@ -127,7 +127,6 @@ fn profile<const N: usize>(
     true
 }
 
-/// The sides in the order of their turns, cell by cell.
 fn orders<const N: usize>(seed: u64) -> impl Iterator<Item = [usize; N]> {
     let mut random = fastrand::Rng::with_seed(seed ^ ORDER_SEED);
     let mut order = from_fn(|side| side);
@@ -140,7 +139,6 @@ fn orders<const N: usize>(seed: u64) -> impl Iterator<Item = [usize; N]> {
 /// Separates the order of sides from other draws by a plan's seed.
 const ORDER_SEED: u64 = 0x7475_726e_7320_6f66;
 
-/// One side while it is measured.
 struct RunningSide<'a> {
     run: &'a mut Run,
     starter: Starter,
@@ -160,7 +158,6 @@ impl<'a> RunningSide<'a> {
         RunningSide { run, starter, keeper, pace, spender, ended }
     }
 
-    /// The key of a cell that is to be measured.
     fn wanted(&mut self, sequence: usize) -> Option<CellKey> {
         let key = self.run.plan.cells.get(sequence)?;
         self.spender.wants(self.run, key).then(|| key.clone())

@@ -23,7 +23,6 @@ impl Tail {
         Ok(Tail { pipe: Some(pipe), bytes: Vec::new(), bytes_max, is_cut: false })
     }
 
-    /// Its descriptor, unless it has ended.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
     }

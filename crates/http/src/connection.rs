@@ -33,26 +33,21 @@ const LINGER_MS: u64 = 2_000;
 /// Bytes of input that wait behind a reply, from which on a driver should receive no more.
 pub(crate) const INPUT_BYTES: usize = 64 * 1024;
 
-/// What is to be done with the socket.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Nothing, until something comes.
     Wait,
     /// Send the output, and then this.
     Send(Option<Body>),
     /// Shut the sending side, and throw away what comes.
     Linger,
-    /// Close it.
     Close,
 }
 
-/// A connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// What came and is not answered: the beginning of a head, or what waits behind a reply.
     input: Vec<u8>,
     phase: Phase,
-    /// The other side sends no more.
     ended: bool,
     pending: Pending,
     born_ms: u64,
@@ -62,7 +57,6 @@ pub(crate) struct Connection {
     peer: Option<Box<SocketAddr>>,
 }
 
-/// What is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Head,
@@ -87,7 +81,6 @@ enum Discard {
 }
 
 impl Connection {
-    /// One that has just been accepted.
     pub(crate) fn new(now_ms: u64, peer: Option<SocketAddr>) -> Connection {
         Connection {
             input: Vec::new(),
@@ -139,7 +132,6 @@ impl Connection {
         self.take_input(context, out)
     }
 
-    /// The other side sends no more.
     pub(crate) fn ended(&mut self) -> Next {
         self.ended = true;
         if self.pending.is_empty() { Next::Close } else { Next::Wait }
@@ -148,7 +140,7 @@ impl Connection {
     /// A part of the output was sent.
     #[inline]
     pub(crate) fn sent(&mut self, bytes: usize, context: &mut Context) {
-        context.counts.sent(bytes);
+        context.counts.bytes.add(bytes as u64);
         if bytes > 0 {
             self.since_ms = context.now_ms;
         }
@@ -158,7 +150,7 @@ impl Connection {
     /// The socket closes, whatever was sent.
     pub(crate) fn closed(&mut self, context: &mut Context) {
         self.pending.abort(self.peer.as_deref(), context);
-        context.counts.closed();
+        context.counts.closed.add(1);
     }
 
     /// All output was sent.
@@ -182,7 +174,6 @@ impl Connection {
         }
     }
 
-    /// Whether output is on its way.
     pub(crate) fn is_sending(&self) -> bool {
         !self.pending.is_empty()
     }
@@ -192,12 +183,10 @@ impl Connection {
         self.phase == Phase::Head && self.pending.is_empty() && self.input.is_empty()
     }
 
-    /// Whether the other side sends no more.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Bytes of input that wait.
     pub(crate) fn waiting(&self) -> usize {
         self.input.len()
     }

@@ -97,11 +97,6 @@ impl Exchange {
         self.closed
     }
 
-    /// Received bytes that the connection keeps.
-    pub fn buffered_bytes(&self) -> usize {
-        self.connection.waiting()
-    }
-
     /// Sends until there is nothing more to send.
     fn drive(&mut self, mut next: Next, mut out: Vec<u8>) {
         loop {

@@ -20,17 +20,17 @@ pub(crate) const LINE_BYTES: usize = 8 * 1024;
 /// Lines of a head after the first one, at most; beyond it, 431.
 const HEADERS: usize = 64;
 
-/// What is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Method {
+    #[default]
     Get,
     Head,
     Other,
 }
 
-/// How long the body of a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Length {
+    #[default]
     None,
     Bytes(u64),
     Chunked,
@@ -39,7 +39,7 @@ pub(crate) enum Length {
 /// What the head of a request says. Borrows from the bytes that came.
 ///
 /// Of a condition that comes on several lines the first line counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request<'a> {
     pub method: Method,
     /// The target as it came.
@@ -72,13 +72,14 @@ impl Request<'_> {
     }
 }
 
-/// What some bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed<'a> {
-    /// The beginning of a head.
     Partial,
     /// A head, and the number of bytes that it took.
-    Whole { request: Request<'a>, used: usize },
+    Whole {
+        request: Request<'a>,
+        used: usize,
+    },
     /// No request: to be refused, and the connection closed.
     Bad(Status),
 }
@@ -189,15 +190,7 @@ fn finish<'a>(
         target: target.as_bytes(),
         line: &bytes[start..start + line_bytes],
         old,
-        keep_alive: false,
-        body: Length::None,
-        expects_continue: false,
-        range: None,
-        if_range: None,
-        if_none_match: None,
-        if_modified_since: None,
-        if_match: None,
-        if_unmodified_since: None,
+        ..Request::default()
     };
     let mut framing = Framing::default();
     for header in headers {

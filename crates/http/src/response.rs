@@ -14,7 +14,6 @@ pub(crate) struct Body {
     pub parts: VecDeque<Part>,
 }
 
-/// A piece of a body.
 #[derive(Debug)]
 pub(crate) enum Part {
     Bytes(Vec<u8>),

@@ -30,7 +30,6 @@ const FRESH_MS: u64 = 10;
 /// The file that stands for its directory.
 const INDEX: &[u8] = b"index.html";
 
-/// What a reply was, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub status: Status,
@@ -50,7 +49,6 @@ pub(crate) struct Site {
     path: Vec<u8>,
 }
 
-/// What a path leads to.
 enum Look {
     /// It is in the cache, and fresh.
     Kept,
@@ -119,7 +117,6 @@ impl Site {
         self.last_reply = Summary { status, bytes };
     }
 
-    /// What the last reply was.
     pub(crate) fn last_reply(&self) -> Summary {
         self.last_reply
     }

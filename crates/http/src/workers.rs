@@ -57,7 +57,6 @@ impl Stopper {
     }
 }
 
-/// All workers of a server.
 #[derive(Debug)]
 pub(crate) struct Workers {
     stopper: Stopper,
@@ -168,7 +167,6 @@ impl Drop for Workers {
     }
 }
 
-/// One worker, before it begins.
 struct WorkerThread {
     number: usize,
     config: Config,

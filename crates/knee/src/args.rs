@@ -316,7 +316,6 @@ fn flag(name: &'static str, workloads: &[Declared]) -> Arg {
     if text { arg } else { arg.value_delimiter(',') }
 }
 
-/// What the parameter is and may be, and its default in each workload.
 fn flag_help(workloads: &[Declared]) -> String {
     let Some((_, first)) = workloads.first() else { return String::new() };
     let possible = match first.values {
@@ -366,11 +365,9 @@ fn given_parameters(given: &ArgMatches) -> BTreeMap<String, Vec<Value>> {
         .collect()
 }
 
-/// What `knee --help` looks like: the commands in their groups.
 fn help_template(line: &clap::Command) -> String {
     let mut text = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n");
     for (group, names) in GROUPS {
-        // Writing to a String can't fail.
         let _ = writeln!(text, "\n{group}:");
         for name in *names {
             let about = line.find_subcommand(name).and_then(clap::Command::get_about);
@@ -387,7 +384,6 @@ const HELP_ABOUT: &str = "Print the help of a command: knee help run";
 fn exit_codes() -> String {
     let mut text = String::from("Exit codes:\n");
     for (code, meaning) in CODES {
-        // Writing to a String can't fail.
         let _ = writeln!(text, "  {code:>3}  {meaning}");
     }
     text

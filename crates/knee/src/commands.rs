@@ -38,8 +38,7 @@ fn read_run(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     load().map_err(|error| nothing_yet(error, named))
 }
 
-/// What is concluded from a run that was read by this `name`: commands about it name its record where they
-/// have to.
+/// What is concluded from a run that was read by this `name`: commands about it name its record if they have to.
 fn concluded(run: &Run, name: &str, in_use: &RecordFile) -> Conclusions {
     let of_name = RunRef::parse(name).ok().and_then(|meant| meant.record);
     let of_name = of_name.as_ref().map(Location::shown);

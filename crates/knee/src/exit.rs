@@ -8,7 +8,6 @@ use printable::clean;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done,
@@ -28,7 +27,6 @@ pub enum Exit {
     ReaderGone,
 }
 
-/// Every exit code with its meaning, for `--help` and the manual.
 pub const CODES: &[(u8, &str)] = &[
     (0, "done"),
     (1, "failed: one line says what; or a control of selftest failed; a bisection: bad"),
@@ -52,7 +50,6 @@ pub const CODES: &[(u8, &str)] = &[
 ];
 
 impl Exit {
-    /// The number that the shell sees.
     pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
@@ -75,8 +72,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Prints a line on standard error, without escape sequences that a file may hold. A failure to print it
-/// can't be reported anywhere.
+/// Prints a line on standard error, without escape sequences. A failure to print it can't be reported anywhere.
 pub fn complain(line: &str) {
     let line = printable::without_passwords(line);
     let _ = writeln!(io::stderr(), "{}", clean(&line, false));
@@ -131,14 +127,12 @@ impl Trouble {
         Trouble { exit, line }
     }
 
-    /// Prints it on standard error, unless the line is empty.
     pub fn say(&self) {
         if !self.line.is_empty() {
             complain(&format!("knee: {}", self.line));
         }
     }
 
-    /// A thread could not be started.
     pub fn no_thread(error: io::Error) -> Trouble {
         let error = sys::limits::explained(error);
         Trouble::failed(format!("no thread could be started: {error}"))

@@ -13,12 +13,10 @@ use std::path::Path;
 pub struct Kind {
     /// What it is, after `no`: `HTML page`.
     pub name: &'static str,
-    /// How its files begin: each like one of these.
     pub heads: &'static [Head],
 }
 
-/// Whether one of `kind` may be written to `file`: it is new, or of that kind already, and none of
-/// the `records`.
+/// Whether one of `kind` may be written to `file`: it is new, or of that kind already, and none of `records`.
 pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble> {
     let refused = |why: &str| {
         Err(Trouble::usage(format!("{}: {why}; name another file with -o", file.display())))
@@ -46,7 +44,6 @@ pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble>
     Ok(())
 }
 
-/// Whether `file` can be read and begins like one of `heads`.
 fn begins_like(file: &Path, heads: &[Head]) -> bool {
     let mut beginning = Vec::new();
     let read = File::open(file)

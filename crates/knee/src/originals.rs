@@ -11,13 +11,11 @@ use findings::Conclusions;
 use model::{Parameters, Run, Value};
 use std::fmt::Write;
 
-/// Every original, with the workload that measures the same.
 pub fn all() -> impl Iterator<Item = (&'static About, &'static Original)> {
     let tables = workloads::all().iter().map(|row| row.about());
     tables.flat_map(|about| about.originals.iter().map(move |original| (about, original)))
 }
 
-/// The original of this name, with the workload that measures the same.
 pub fn named(name: &str) -> Option<(&'static About, &'static Original)> {
     all().find(|(_, original)| original.name == name)
 }
@@ -55,11 +53,9 @@ pub fn command(about: &About, original: &Original) -> String {
     let workloads = original.workloads(&about.info.name).join(" ");
     let mut command = format!("knee run {workloads}");
     for (flag, values) in [("subjects", subjects), ("points", points)] {
-        // Writing to a String can't fail.
         let _ = if values.is_empty() { Ok(()) } else { write!(command, " --{flag} {values}") };
     }
     for (name, value) in original.parameters {
-        // Writing to a String can't fail.
         let _ = write!(command, " --{name} {value}");
     }
     if let Some(rounds) = original.rounds {
@@ -68,8 +64,7 @@ pub fn command(about: &About, original: &Original) -> String {
     command
 }
 
-/// The result in the output format of the original of that name, then remarks on it, and `files`, a line
-/// with the files of the run.
+/// The result as the original of that name printed it, remarks on it, and a line with the `files` of the run.
 pub fn output(name: &str, run: &Run, conclusions: &Conclusions, files: &str) -> String {
     let analysis = &conclusions.analysis;
     let Some((_, original)) = named(name) else { return String::new() };
@@ -132,7 +127,6 @@ fn tables(
     }
 }
 
-/// What the original's settings hide, and the caveats of this run.
 fn remarks(original: &Original, conclusions: &Conclusions) -> Vec<String> {
     let hidden = original.hides.iter().map(|what| format!("Hidden: {what}."));
     let caveats = conclusions.caveats.iter().map(|caveat| format!("Warning: {}", caveat.line()));
@@ -151,7 +145,6 @@ fn title(out: &mut String, table: &Table, tables: &[&Table]) {
     let _ = writeln!(out, "{}", words.join(", "));
 }
 
-/// Those parameters of one that differ among `all`: `pipes 20`.
 fn differing<'a>(own: &Parameters, all: impl Iterator<Item = &'a Parameters>) -> Vec<String> {
     let all: Vec<&Parameters> = all.collect();
     let differs = |name: &str| all.iter().any(|each| each.get(name) != own.get(name));
@@ -159,7 +152,6 @@ fn differing<'a>(own: &Parameters, all: impl Iterator<Item = &'a Parameters>) ->
     parameters.map(|(name, value)| format!("{name} {value}")).collect()
 }
 
-/// The rows of a table with a figure.
 fn measured(table: &Table) -> impl Iterator<Item = &Row> {
     table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some))
 }

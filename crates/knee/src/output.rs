@@ -9,11 +9,9 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Columns where the output goes to a file or a pipe.
 const WIDTH_OFF_TERMINAL: usize = 110;
 
-/// Writes a text for people to standard output, without foreign escape sequences. A reader that has gone
-/// ends the command, quietly, as SIGPIPE would.
+/// Writes a text for people, without foreign escape sequences. A reader that has gone ends the command, quietly.
 pub fn print(text: &str) -> Result<(), Trouble> {
     print_exactly(&clean(&printable::without_passwords(text), takes_colours()))
 }
@@ -28,14 +26,12 @@ pub fn print_exactly(text: &str) -> Result<(), Trouble> {
     stream(|out| out.write_all(text.as_bytes()))
 }
 
-/// Writes to standard output what `content` writes, a piece at a time. A reader that has gone ends
-/// the command, quietly.
+/// Writes to standard output a piece at a time. A reader that has gone ends the command, quietly.
 pub fn stream(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Trouble> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     written(content(&mut out).and_then(|()| out.flush()))
 }
 
-/// What became of a text for standard output.
 pub fn written(result: io::Result<()>) -> Result<(), Trouble> {
     match result {
         Ok(()) if sys::stdout::was_closed() => {
@@ -47,7 +43,6 @@ pub fn written(result: io::Result<()>) -> Result<(), Trouble> {
     }
 }
 
-/// Writes JSON to standard output, with a line feed.
 pub fn print_json(value: &impl Serialize) -> Result<(), Trouble> {
     stream(|out| {
         serde_json::to_writer_pretty(&mut *out, value)?;
@@ -95,12 +90,10 @@ impl ScreenFlags {
     }
 }
 
-/// Whether only the answer and errors are wanted.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// How tables are to look here.
 pub fn style(all: bool) -> Style {
     let width = match (columns(), terminal_size::terminal_size()) {
         (Some(columns), _) => columns,
@@ -115,7 +108,6 @@ pub fn style(all: bool) -> Style {
     Style { colour: takes_colours(), width, detail }
 }
 
-/// How the answer alone looks on standard error, while a run goes on.
 pub fn style_of_progress() -> Style {
     let width = columns()
         .or_else(|| terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0.into()));
@@ -135,7 +127,6 @@ pub fn help_colours() -> ColorChoice {
     if may_decorate() { ColorChoice::Auto } else { ColorChoice::Never }
 }
 
-/// Whether progress is drawn on standard error.
 pub fn draws_progress() -> bool {
     !is_quiet() && io::stderr().is_terminal() && may_move()
 }

@@ -6,7 +6,6 @@ use archive::{Error, Location, ServerFault};
 pub const DIRECTION_IS_A_GUESS: &str =
     "it is a guess which is better; measure with --better lower or --better higher";
 
-/// The error on one line: what, where, and how to fix it.
 pub fn explained(error: &Error) -> String {
     match remedy(error) {
         "" => error.to_string(),

@@ -11,8 +11,7 @@ use model::Value;
 use quantities::Better;
 use std::ffi::{OsStr, OsString};
 
-/// The error of the parser. Help and versions are printed; everything else becomes one line.
-/// `command` is the [`typed`] one.
+/// The error of the parser: help and versions are printed; everything else becomes one line.
 pub fn error(error: &Error, command: &str) -> Trouble {
     match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if command == "knee" => {
@@ -33,7 +32,6 @@ pub fn error(error: &Error, command: &str) -> Trouble {
     }
 }
 
-/// What to do next, for who typed no command.
 fn next() -> String {
     let mut all = vec![
         ("knee doctor", "what disturbs measuring here, and its remedy"),
@@ -147,7 +145,6 @@ fn first_paragraph(rendered: &str) -> String {
     line.strip_prefix("error: ").unwrap_or(&line).to_owned()
 }
 
-/// Reads the number of a CPU.
 pub fn cpu(typed: &str) -> Result<usize, String> {
     let number = quantities::count(typed).ok().and_then(|number| number.try_into().ok());
     number.ok_or_else(|| format!("`{typed}` is not the number of a CPU (such as 0)"))
@@ -168,7 +165,6 @@ pub fn point() -> impl TypedValueParser<Value = Value> {
 pub struct Suggested(Vec<String>);
 
 impl Suggested {
-    /// With the names that completions know.
     pub fn new(names: &[&str]) -> Suggested {
         Suggested(names.iter().map(|&name| name.to_owned()).collect())
     }
@@ -194,7 +190,6 @@ impl TypedValueParser for Suggested {
 /// A word, what it stands for, and its help.
 pub type Meaning<T> = (&'static str, T, &'static str);
 
-/// Reads one of these words as what it stands for.
 pub fn one_of<T: Copy + Send + Sync>(
     all: &'static [Meaning<T>],
 ) -> impl TypedValueParser<Value = T> {
@@ -205,7 +200,6 @@ pub fn one_of<T: Copy + Send + Sync>(
     })
 }
 
-/// Reads which of two figures is better.
 pub fn better() -> impl TypedValueParser<Value = Better> {
     one_of(&[
         ("lower", Better::Lower, "Less is better: times, costs"),
@@ -213,7 +207,6 @@ pub fn better() -> impl TypedValueParser<Value = Better> {
     ])
 }
 
-/// Limits of growth.
 const LIMITS: [Meaning<Class>; 6] = [
     ("constant", Class::Constant, "Flat: within ×1.3"),
     ("logarithmic", Class::Logarithmic, "log n"),
@@ -236,7 +229,6 @@ pub fn limit() -> impl TypedValueParser<Value = Class> {
     })
 }
 
-/// Reads a label: `commit=3701d31`.
 pub fn label(typed: &str) -> Result<(String, String), String> {
     match typed.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {

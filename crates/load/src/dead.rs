@@ -30,7 +30,6 @@ pub const DEAD_COMMAND: &str = "__dead";
 
 /// Descriptors that a holder needs for itself.
 const HOLDER_OWN: usize = 32;
-/// How often the wait for an answer checks whether to stop.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 /// Connections from one address if several can be used: far fewer than it has ports, so that finding a
 /// free one stays cheap.
@@ -209,7 +208,6 @@ fn rotated(sources: &[IpAddr], by: usize) -> Vec<IpAddr> {
     sources
 }
 
-/// How many descriptors a process may open.
 pub(crate) fn descriptors_max() -> usize {
     getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize)
 }

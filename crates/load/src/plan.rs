@@ -165,7 +165,6 @@ impl Plan {
         self.arrivals().is_some()
     }
 
-    /// The threads of all processes.
     pub(crate) fn threads_of_all(&self) -> u64 {
         (self.share.ranks * self.threads) as u64
     }
@@ -175,7 +174,6 @@ impl Plan {
         (self.share.rank * self.threads + thread) as u64
     }
 
-    /// The share of this process's `thread` in `whole`.
     pub(crate) fn share_of(&self, whole: u64, thread: usize) -> u64 {
         let threads = self.threads_of_all();
         whole / threads + u64::from(self.thread_number(thread) < whole % threads)
@@ -217,7 +215,6 @@ impl Plan {
         more.into_iter().try_for_each(|from| connect::check(to, Some(from)))
     }
 
-    /// Whether this process may have as many descriptors as its connections take.
     fn check_descriptors(&self) -> Result<(), Error> {
         let (ranks, threads) = (self.share.ranks.max(1), self.threads);
         let connections = self.connections.div_ceil(ranks);
@@ -234,7 +231,6 @@ impl Plan {
         )))
     }
 
-    /// Requests over one connection.
     pub(crate) fn calls_max(&self) -> u64 {
         if self.keep_alive { self.calls.unwrap_or(u64::MAX) } else { 1 }
     }
@@ -260,7 +256,6 @@ impl Arrivals {
 }
 
 impl Target {
-    /// The bytes of one request.
     pub(crate) fn request(&self, keep_alive: bool) -> Vec<u8> {
         let Target { host, path, .. } = self;
         let close = if keep_alive { "" } else { "Connection: close\r\n" };

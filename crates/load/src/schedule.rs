@@ -118,7 +118,6 @@ impl Rate {
         (at_s * 1e9).round() as i64
     }
 
-    /// How many are due before zero.
     fn before_zero(self) -> u64 {
         // Rounding decides of one that is due at zero.
         let mut count = ((self.warm_up_s * self.per_s) as u64).saturating_sub(1);

@@ -18,7 +18,6 @@ impl Stopwatch {
         Stopwatch { clock, base: clock.now() }
     }
 
-    /// Nanoseconds since it was started.
     #[inline]
     pub(crate) fn now_ns(&self) -> i64 {
         self.clock.ns(self.base, self.clock.now()) as i64

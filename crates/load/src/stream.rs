@@ -24,18 +24,15 @@ pub enum NoStream {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// There is one, and no TLS over it.
-    #[error("{fault} → {}", fault.remedy())]
-    Tls {
-        /// Why.
-        fault: TlsFault,
-    },
+    #[error("{fault} → {remedy}", fault = .0, remedy = .0.remedy())]
+    Tls(TlsFault),
 }
 
 impl From<NoStream> for io::Error {
     fn from(error: NoStream) -> io::Error {
         match error {
             NoStream::Io(error) => error,
-            tls @ NoStream::Tls { .. } => io::Error::other(tls.to_string()),
+            tls @ NoStream::Tls(_) => io::Error::other(tls.to_string()),
         }
     }
 }
@@ -68,11 +65,10 @@ impl Stream {
         let Some(tls) = &target.tls else { return Ok(Stream { socket, tls: None }) };
         // The last word of a handshake and the first request are two writes: the second is not to wait for an acknowledgement.
         socket.set_nodelay(true)?;
-        let mut connection = tls.connection().map_err(|fault| NoStream::Tls { fault })?;
+        let mut connection = tls.connection().map_err(NoStream::Tls)?;
         while connection.is_handshaking() {
             connection.complete_io(&mut socket).map_err(|error| {
-                TlsFault::from_io(&error)
-                    .map_or(NoStream::Io(error), |fault| NoStream::Tls { fault })
+                TlsFault::from_io(&error).map_or(NoStream::Io(error), NoStream::Tls)
             })?;
         }
         Ok(Stream { socket, tls: Some(Box::new(connection)) })

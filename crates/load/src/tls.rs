@@ -105,7 +105,6 @@ pub struct Handshakes {
 }
 
 impl Handshakes {
-    /// Counts one that came to its end.
     pub(crate) fn count(&mut self, connection: &ClientConnection) {
         match connection.handshake_kind() {
             Some(HandshakeKind::Resumed) => self.resumed += 1,

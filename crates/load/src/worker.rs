@@ -98,7 +98,6 @@ pub(crate) struct LoadWorker<'a> {
     /// When a connection was last made or a reply last ended.
     progress_ns: i64,
     quiet: Quiet,
-    /// When time-outs are checked again.
     next_check_ns: i64,
     requests_in_flight: usize,
     connecting: usize,
@@ -406,7 +405,6 @@ impl<'a> LoadWorker<'a> {
         Ok(())
     }
 
-    /// The requests of a connection have waited for too long.
     fn time_out(&mut self, index: u32) {
         let connection = &self.connections[index as usize];
         if let Some(part) = connection.reply.part() {

@@ -247,7 +247,7 @@ fn an_end_without_notice_may_be_a_cut() {
 /// Why a load has no TLS with the server, and that it says so as a stream does.
 fn fault(address: SocketAddr, host: &str, options: &TlsOptions) -> TlsFault {
     let target = target(address, host, options);
-    let Err(NoStream::Tls { fault }) = Stream::connect(&target, Duration::from_secs(60)) else {
+    let Err(NoStream::Tls(fault)) = Stream::connect(&target, Duration::from_secs(60)) else {
         panic!("a stream to {host}")
     };
     let outcome =
@@ -335,7 +335,7 @@ fn a_server_that_stops_in_the_handshake_is_given_up() {
     let insecure = TlsOptions { insecure: true, ..TlsOptions::default() };
     let target = target(silent.local_addr().unwrap(), "localhost", &insecure);
     let stream = Stream::connect(&target, Duration::from_millis(20));
-    assert!(matches!(stream, Err(NoStream::Tls { fault: TlsFault::Silent })), "{stream:?}");
+    assert!(matches!(stream, Err(NoStream::Tls(TlsFault::Silent))), "{stream:?}");
     let plan = Plan { timeout: Duration::from_millis(20), ..plan(target) };
     let outcome = run(&Plan { duration: Some(Duration::from_millis(100)), ..plan });
     assert_eq!(outcome.counts.connections, 0);

@@ -8,17 +8,11 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Error {
     /// There is no process of this number.
-    #[error("there is no process {pid}")]
-    Missing {
-        /// What was asked for.
-        pid: u32,
-    },
+    #[error("there is no process {0}")]
+    Missing(u32),
     /// It ended before anything was seen of it.
-    #[error("process {pid} has ended")]
-    Ended {
-        /// What was asked for.
-        pid: u32,
-    },
+    #[error("process {0} has ended")]
+    Ended(u32),
     /// The number stands for something that can't be watched.
     #[error("{pid} can't be watched: {why}")]
     NotWatchable {
@@ -144,6 +138,6 @@ mod tests {
              meant: 10 (nginx: worker), 11 (nginx: worker), 12 (nginx: worker), \
              13 (nginx: worker), 14 (nginx: worker), 15 (nginx: worker) and 2 more"
         );
-        assert_eq!(Error::Ended { pid: 3 }.to_string(), "process 3 has ended");
+        assert_eq!(Error::Ended(3).to_string(), "process 3 has ended");
     }
 }

@@ -82,8 +82,8 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
     let mut remarks = watch.remarks();
     let uring = process.has_uring();
     if watch.tally.is_empty() {
-        if remarks.iter().any(|remark| matches!(remark, Remark::Ended { .. })) {
-            return Err(Error::Ended { pid });
+        if remarks.iter().any(|remark| matches!(remark, Remark::Ended(_))) {
+            return Err(Error::Ended(pid));
         }
         let (name, looked) = (process.name.clone(), Duration::from_nanos(watch.looked_ns));
         let children = process.children();

@@ -178,16 +178,10 @@ pub struct Watched {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Remark {
-    /// The process ended.
-    Ended {
-        /// After so long.
-        after: Duration,
-    },
-    /// Whoever asked wanted no more.
-    Stopped {
-        /// After so long.
-        after: Duration,
-    },
+    /// The process ended after this time.
+    Ended(Duration),
+    /// Whoever asked wanted no more, after this time.
+    Stopped(Duration),
     /// Not all threads were watched.
     ThreadsLeftOut {
         /// So many were.
@@ -197,17 +191,11 @@ pub enum Remark {
         /// There were no descriptors left; else it is the limit [`THREADS_MAX`].
         out_of_descriptors: bool,
     },
-    /// Samples found no room.
-    Lost {
-        /// So many.
-        samples: u64,
-    },
-    /// Of the waits that returned any event, so many returned as many as they had room for: more
+    /// So many samples found no room.
+    Lost(u64),
+    /// Of the waits that returned any event, this share returned as many as they had room for: more
     /// descriptors may have been active. Reported for what returned most events.
-    Full {
-        /// Their share.
-        share: f64,
-    },
+    Full(f64),
     /// The process's descriptors may not be duplicated, so it is not known which of them stay ready.
     ReadyDenied,
     /// The process's memory may not be read, so poll and select are only known by their arguments.
@@ -219,14 +207,14 @@ pub enum Remark {
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Remark::Ended { after } => {
+            Remark::Ended(after) => {
                 write!(
                     f,
                     "the process ended after {:.1} s; this is what was seen",
                     after.as_secs_f64()
                 )
             }
-            Remark::Stopped { after } => write!(f, "stopped after {:.1} s", after.as_secs_f64()),
+            Remark::Stopped(after) => write!(f, "stopped after {:.1} s", after.as_secs_f64()),
             Remark::ThreadsLeftOut { watched, total, out_of_descriptors } => {
                 write!(f, "{watched} of {total} threads were watched: ")?;
                 if *out_of_descriptors {
@@ -235,8 +223,8 @@ impl fmt::Display for Remark {
                     write!(f, "no more than {THREADS_MAX} are")
                 }
             }
-            Remark::Lost { samples } => write!(f, "{samples} samples of waits were lost"),
-            Remark::Full { share } => write!(
+            Remark::Lost(samples) => write!(f, "{samples} samples of waits were lost"),
+            Remark::Full(share) => write!(
                 f,
                 "{:.0} % of the waits returned as many events as they had room for: more may have \
                  been active, so the ratio is a lower bound",
@@ -275,7 +263,7 @@ impl Waiter {
         let share = self.full as f64 / productive.max(1) as f64;
         // With room for everything that is watched, nothing more can have been active.
         let all = self.watched.is_some_and(|watched| watched.max <= self.events_most);
-        (share > FULL_SHARE && !all).then_some(Remark::Full { share })
+        (share > FULL_SHARE && !all).then_some(Remark::Full(share))
     }
 }
 

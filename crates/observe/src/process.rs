@@ -40,7 +40,7 @@ impl Process {
     pub fn find(pid: u32) -> Result<Self, Error> {
         let not = |why: String| Err(Error::NotWatchable { pid, why });
         let number = match i32::try_from(pid).ok().map(Pid::from_raw) {
-            None => return Err(Error::Missing { pid }),
+            None => return Err(Error::Missing(pid)),
             Some(None) => return not("no process has that number".into()),
             Some(Some(number)) => number,
         };
@@ -50,7 +50,7 @@ impl Process {
         let status = match proc::text(pid, "status") {
             Ok(status) => status,
             Err(_) if test_kill_process(number) != Err(Errno::SRCH) => return Err(hidden(pid)),
-            Err(_) => return Err(Error::Missing { pid }),
+            Err(_) => return Err(Error::Missing(pid)),
         };
         let field_text = |key| proc::field(&status, key).unwrap_or_default();
         let name = tame(field_text("Name:"));
@@ -71,7 +71,7 @@ impl Process {
         }
         let handle = match pidfd_open(number, PidfdFlags::empty()) {
             Ok(handle) => handle,
-            Err(Errno::SRCH) => return Err(Error::Ended { pid }),
+            Err(Errno::SRCH) => return Err(Error::Ended(pid)),
             Err(error) => {
                 return Err(Error::io(format!("can't hold on to process {pid}"), error));
             }
@@ -90,10 +90,9 @@ impl Process {
     /// Waits for so long, or until the process ends; returns whether it has.
     pub fn ended_within(&self, time: Duration) -> bool {
         let mut events = [PollFd::new(&self.handle, PollFlags::IN)];
-        let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
-        let time = Timespec { tv_sec: seconds, tv_nsec: time.subsec_nanos().into() };
+        let time = Timespec::try_from(time).ok();
         // A signal cuts the nap short, which does no harm.
-        matches!(poll(&mut events, Some(&time)), Ok(ready) if ready > 0)
+        matches!(poll(&mut events, time.as_ref()), Ok(ready) if ready > 0)
     }
 
     /// Its threads, in order of number.
@@ -305,7 +304,7 @@ fn is_32_bit(pid: u32) -> bool {
 /// # Errors
 /// [`Error::Missing`], or [`Error::NotWatchable`] with the parent.
 pub fn check_alive(pid: u32) -> Result<(), Error> {
-    check_alive_by(pid, &proc::text(pid, "status").map_err(|_| Error::Missing { pid })?)
+    check_alive_by(pid, &proc::text(pid, "status").map_err(|_| Error::Missing(pid))?)
 }
 
 fn check_alive_by(pid: u32, status: &str) -> Result<(), Error> {
@@ -349,7 +348,7 @@ fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Error> {
             let owner = users.split_whitespace().next().and_then(|user| user.parse().ok());
             Err(not_ours(pid, name, owner.unwrap_or(0)))
         }
-        Err(_) if !Path::new(&directory).exists() => Err(Error::Ended { pid }),
+        Err(_) if !Path::new(&directory).exists() => Err(Error::Ended(pid)),
         Err(error) => Err(Error::io(format!("can't read {directory}"), error)),
     }
 }

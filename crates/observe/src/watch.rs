@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use rustix::time::{ClockId, clock_gettime};
+use sys::clock::Clock;
 
 use crate::calls::{self, Call, Entered, Key, Service};
 use crate::error::Error;
@@ -95,8 +95,7 @@ pub struct Watch<'a> {
 }
 
 fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000 * MS + now.tv_nsec as u64
+    Clock::Monotonic.now()
 }
 
 impl<'a> Watch<'a> {
@@ -157,13 +156,13 @@ impl<'a> Watch<'a> {
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
         match self.over {
-            Some(Over::Ended) => remarks.push(Remark::Ended { after: self.took() }),
-            Some(Over::Stopped) => remarks.push(Remark::Stopped { after: self.took() }),
+            Some(Over::Ended) => remarks.push(Remark::Ended(self.took())),
+            Some(Over::Stopped) => remarks.push(Remark::Stopped(self.took())),
             Some(Over::Time) | None => {}
         }
         remarks.extend(self.left_out.clone());
         if self.lost > 0 {
-            remarks.push(Remark::Lost { samples: self.lost });
+            remarks.push(Remark::Lost(self.lost));
         }
         if self.peeking_denied && self.tally.has_unread() {
             remarks.push(Remark::MemoryDenied);

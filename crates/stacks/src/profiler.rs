@@ -150,7 +150,7 @@ impl Profiler {
     /// can't be sampled is among the limits of the profile.
     pub fn attach(&mut self, pid: Pid) {
         match self.try_attach(pid) {
-            Ok(()) | Err(ProfileError::NoProcess { .. }) => {}
+            Ok(()) | Err(ProfileError::NoProcess(_)) => {}
             Err(error) => {
                 let (program, error) = (comm(pid.as_raw_pid()), error.to_string());
                 self.hidden.push(ProfileLimit::ProcessHidden { program, error });
@@ -162,7 +162,7 @@ impl Profiler {
         let pid = root.as_raw_pid().cast_unsigned();
         let threads = threads_below(pid);
         if threads.is_empty() {
-            return Err(ProfileError::NoProcess { pid });
+            return Err(ProfileError::NoProcess(pid));
         }
         let processes: BTreeSet<u32> = threads.into_iter().map(|(pid, _)| pid).collect();
         for process in processes {
@@ -338,7 +338,6 @@ pub(crate) struct Leaves {
     pub limits: Vec<ProfileLimit>,
 }
 
-/// Where a thread was.
 pub(crate) struct Leaf {
     pub pid: u32,
     pub tid: u32,

@@ -78,20 +78,11 @@ pub struct Function {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Limitation {
     /// There were more threads than these.
-    ThreadsMissing {
-        /// How many were found.
-        threads: usize,
-    },
-    /// All processes, or one, could not be sampled.
-    Unsampled {
-        /// Why, and what allows it.
-        error: String,
-    },
-    /// The system refused samples in the kernel.
-    KernelHidden {
-        /// `kernel.perf_event_paranoid`; absent where it can't be read.
-        perf_level: Option<i64>,
-    },
+    ThreadsMissing(usize),
+    /// All processes, or one, could not be sampled: why, and what allows it.
+    Unsampled(String),
+    /// The system refused samples in the kernel. With `kernel.perf_event_paranoid`, where that can be read.
+    KernelHidden(Option<i64>),
     /// The kernel dropped samples.
     SamplesLost {
         /// How many.

@@ -46,7 +46,6 @@ pub struct Symbol {
 struct Table {
     /// In ascending order of their starts, no start twice.
     entries: Vec<Entry>,
-    /// All names, one after the other.
     names: Vec<u8>,
 }
 

@@ -49,7 +49,6 @@ impl ProcessName {
     }
 }
 
-/// A process that was found.
 pub(crate) struct Process {
     pub pid: u32,
     pub name: ProcessName,
@@ -59,7 +58,6 @@ pub(crate) struct Process {
     pub maps: Maps,
 }
 
-/// A thread that was found.
 pub(crate) struct Thread {
     /// Its process, by its index in [`Threads::processes`].
     pub process: usize,
@@ -81,7 +79,6 @@ pub(crate) struct Blocked {
     pub resume_address: Option<u64>,
 }
 
-/// What was found so far.
 #[derive(Default)]
 pub(crate) struct Threads {
     pub processes: Vec<Process>,

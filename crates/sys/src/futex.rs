@@ -1,5 +1,6 @@
 //! futex(2): a wait that finds another value, and a wake that finds no thread.
 
+use crate::answer::{counted, done};
 use std::io;
 use std::sync::atomic::AtomicU32;
 
@@ -13,10 +14,9 @@ pub fn wait(word: &AtomicU32, expected: u32) -> io::Result<()> {
     let limit = libc::timespec { tv_sec: 1, tv_nsec: 0 };
     let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
     // SAFETY: the word and the limit are valid for the length of the call.
-    let answer = unsafe {
+    done(unsafe {
         libc::syscall(libc::SYS_futex, word.as_ptr(), operation, expected, &raw const limit)
-    };
-    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    })
 }
 
 /// Wakes at most `count` threads of this process that wait on `word`, and returns how many there were.
@@ -24,8 +24,7 @@ pub fn wait(word: &AtomicU32, expected: u32) -> io::Result<()> {
 pub fn wake(word: &AtomicU32, count: u32) -> io::Result<usize> {
     let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
     // SAFETY: the word is valid for the length of the call.
-    let woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, count) };
-    usize::try_from(woken).map_err(|_| io::Error::last_os_error())
+    counted(unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, count) })
 }
 
 #[cfg(test)]

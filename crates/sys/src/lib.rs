@@ -17,6 +17,7 @@ pub use files::*;
 pub use processes::*;
 pub use waiting::*;
 
+mod answer;
 #[cfg(target_os = "linux")]
 pub mod calls;
 pub mod clock;

@@ -1,5 +1,6 @@
 //! The loopback interface of a network that was just made.
 
+use crate::answer::done;
 use std::ffi::c_short;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
@@ -34,6 +35,5 @@ pub fn up() -> io::Result<()> {
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
     // SAFETY: SIOCSIFFLAGS reads an ifreq with flags, which `request` is and outlives the call.
-    let set = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
-    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    done(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
 }

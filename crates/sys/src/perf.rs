@@ -7,10 +7,11 @@ pub use records::{
     Forked, Mapped, Named, Record, Resumed, Sample, UserState, records, records_with_bytes,
 };
 
+use crate::answer::{counted, done, owned};
+use crate::map::{Behind, Map, page_bytes};
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::ptr::NonNull;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::{Ioctl, c_ulong};
@@ -195,30 +196,18 @@ impl Counter {
         };
         let attributes = Attributes {
             kind,
-            size: size_of::<Attributes>() as u32,
             config,
             read_format: WITH_TIMES,
             flags: bit_field(INHERIT | excluded),
             ..Attributes::default()
         };
-        Event::open_on(&attributes, 0, -1).map(Counter)
+        Event::open(attributes, 0, -1).map(Counter)
     }
 
     /// The count so far.
     pub fn read(&self) -> io::Result<Count> {
-        let mut words = [0_u64; 3];
-        // SAFETY: `words` may be written to for the length given.
-        let read = unsafe {
-            libc::read(self.0.0.as_raw_fd(), words.as_mut_ptr().cast(), size_of_val(&words))
-        };
-        match usize::try_from(read) {
-            Ok(length) if length == size_of_val(&words) => {
-                let [events, enabled_ns, running_ns] = words;
-                Ok(Count { events, enabled_ns, running_ns })
-            }
-            Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(_) => Err(io::Error::last_os_error()),
-        }
+        let [events, enabled_ns, running_ns] = self.0.read()?;
+        Ok(Count { events, enabled_ns, running_ns })
     }
 }
 
@@ -264,7 +253,6 @@ impl Event {
         let descent = if wanted == Wanted::CountDescent { INHERIT } else { 0 };
         let attributes = Attributes {
             kind: TRACEPOINT,
-            size: size_of::<Attributes>() as u32,
             config: id,
             sample_period: u64::from(samples),
             sample_type: if samples { TIME_AND_RAW } else { 0 },
@@ -274,7 +262,7 @@ impl Event {
             clock_id: libc::CLOCK_MONOTONIC,
             ..Attributes::default()
         };
-        Event::open(&attributes, tid)
+        Event::open(attributes, tid.cast_signed(), -1)
     }
 
     /// `perf_event_open(2)`: each time that anything on this CPU passes the tracepoint of this id. Samples hold the
@@ -287,7 +275,7 @@ impl Event {
     pub fn tracepoint_on_cpu(id: u64, cpu: u32, stack_bytes: u32) -> io::Result<Self> {
         let attributes =
             Attributes { kind: TRACEPOINT, config: id, sample_period: 1, ..of_cpu(stack_bytes, 0) };
-        Event::open_on(&attributes, -1, cpu.cast_signed())
+        Event::open(attributes, -1, cpu.cast_signed())
     }
 
     /// `perf_event_open(2)`: each time that a thread gets this CPU. [`records`] has it as
@@ -297,7 +285,7 @@ impl Event {
     /// As of [`Event::tracepoint_on_cpu`].
     pub fn switches_on_cpu(cpu: u32) -> io::Result<Self> {
         let attributes = Attributes { kind: SOFTWARE, config: DUMMY, ..of_cpu(0, CONTEXT_SWITCH) };
-        Event::open_on(&attributes, -1, cpu.cast_signed())
+        Event::open(attributes, -1, cpu.cast_signed())
     }
 
     /// `perf_event_open(2)`: where `target` is each time that the clock says so. What waits gives no sample.
@@ -324,37 +312,29 @@ impl Event {
         let records = DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID | EVERYTHING;
         let attributes = Attributes {
             kind,
-            size: size_of::<Attributes>() as u32,
             config,
             sample_period,
             flags: bit_field(records | excluded | for_target),
             ..with_stacks(sampling.stack_bytes)
         };
-        Event::open_on(&attributes, tid, cpu.cast_signed())
+        Event::open(attributes, tid, cpu.cast_signed())
     }
 
-    fn open(attributes: &Attributes, tid: u32) -> io::Result<Self> {
-        Event::open_on(attributes, tid.cast_signed(), -1)
-    }
-
-    fn open_on(attributes: &Attributes, tid: i32, cpu: i32) -> io::Result<Self> {
+    fn open(mut attributes: Attributes, tid: i32, cpu: i32) -> io::Result<Self> {
+        attributes.size = size_of::<Attributes>() as u32;
         // SAFETY: the attributes are valid for the length that they state, and are only read.
         let fd = unsafe {
             libc::syscall(
                 libc::SYS_perf_event_open,
-                std::ptr::from_ref(attributes),
+                &raw const attributes,
                 tid,
                 cpu,
                 -1,
                 CLOSE_ON_EXEC,
             )
         };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let fd = RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
-        // SAFETY: the kernel has just given us this descriptor, and no other code has it.
-        Ok(Event(unsafe { OwnedFd::from_raw_fd(fd) }))
+        // SAFETY: the call makes a descriptor.
+        unsafe { owned(fd as RawFd) }.map(Event)
     }
 
     /// Only what meets this condition is sampled or counted: `id==232||id==7`.
@@ -387,15 +367,15 @@ impl Event {
 
     /// How often its thread has passed the tracepoint while it was enabled.
     pub fn count(&self) -> io::Result<u64> {
-        let mut count = 0_u64;
-        // SAFETY: `count` may be written to for the length given.
-        let read =
-            unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
-        match usize::try_from(read) {
-            Ok(8) => Ok(count),
-            Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(_) => Err(io::Error::last_os_error()),
-        }
+        self.read().map(|[count]| count)
+    }
+
+    fn read<const N: usize>(&self) -> io::Result<[u64; N]> {
+        let mut words = [0; N];
+        let (at, length) = (words.as_mut_ptr().cast(), size_of_val(&words));
+        // SAFETY: `words` may be written to for the length given.
+        let read = counted(unsafe { libc::read(self.0.as_raw_fd(), at, length) })?;
+        if read == length { Ok(words) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 }
 
@@ -415,7 +395,6 @@ fn with_stacks(stack_bytes: u32) -> Attributes {
 /// Of an event that is enabled later, of all that runs on a CPU.
 fn of_cpu(stack_bytes: u32, other_flags: u64) -> Attributes {
     Attributes {
-        size: size_of::<Attributes>() as u32,
         flags: bit_field(DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID | other_flags),
         ..with_stacks(stack_bytes)
     }
@@ -426,22 +405,15 @@ fn bit_field(bits: u64) -> u64 {
     if cfg!(target_endian = "big") { bits.reverse_bits() } else { bits }
 }
 
-fn done(answer: libc::c_int) -> io::Result<()> {
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
 /// A ring of records that the kernel writes and we read. What does not fit is lost, and the kernel
 /// says so in a record of its own.
 #[derive(Debug)]
 pub struct Ring {
     /// One page for head and tail, then the data.
-    map: NonNull<u8>,
+    map: Map,
     page: usize,
     data: usize,
 }
-
-// SAFETY: the mapping belongs to this value alone, and nothing of it is bound to a thread.
-unsafe impl Send for Ring {}
 
 impl Ring {
     /// Maps the ring of `event`, with `pages` pages of data: a power of two.
@@ -450,28 +422,19 @@ impl Ring {
     /// `EPERM` if the user may not lock as much memory (`kernel.perf_event_mlock_kb`), `EINVAL` if
     /// `pages` is no power of two.
     pub fn new(event: &Event, pages: usize) -> io::Result<Self> {
-        // SAFETY: the call only reads a constant of the system.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        let page = usize::try_from(page).map_err(|_| io::ErrorKind::Unsupported)?;
+        let page = page_bytes();
         let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
         let data = pages.checked_mul(page).filter(|_| pages.is_power_of_two());
         let data = data.ok_or_else(invalid)?;
         let length = data.checked_add(page).ok_or_else(invalid)?;
-        let (access, fd) = (libc::PROT_READ | libc::PROT_WRITE, event.0.as_raw_fd());
-        // SAFETY: a new mapping at a place of the kernel's choice touches nothing that is ours.
-        let map =
-            unsafe { libc::mmap(std::ptr::null_mut(), length, access, libc::MAP_SHARED, fd, 0) };
-        if map == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let map = NonNull::new(map.cast()).ok_or(io::ErrorKind::Other)?;
+        let map = Map::new(Behind::Shared(Some(event.0.as_fd())), length)?;
         Ok(Ring { map, page, data })
     }
 
     fn mark(&self, offset: usize) -> &AtomicU64 {
         // SAFETY: the first page lives as long as the mapping; both marks are aligned 64-bit numbers
         // there, which are only ever read and written as a whole.
-        unsafe { self.map.add(offset).cast::<AtomicU64>().as_ref() }
+        unsafe { AtomicU64::from_ptr(self.map.as_ptr().wrapping_add(offset).cast()) }
     }
 
     /// Appends the records that have come since the last call to `records`, and frees their room.
@@ -483,18 +446,11 @@ impl Ring {
             // SAFETY: both pieces are within the data, and the kernel leaves what stands between
             // tail and head alone until the tail moves.
             let piece = unsafe {
-                std::slice::from_raw_parts(self.map.add(self.page + offset).as_ptr(), length)
+                std::slice::from_raw_parts(self.map.as_ptr().add(self.page + offset), length)
             };
             records.extend_from_slice(piece);
         }
         tail.store(end, Ordering::Release);
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, of this length, and goes away with this value.
-        unsafe { libc::munmap(self.map.as_ptr().cast(), self.page + self.data) };
     }
 }
 

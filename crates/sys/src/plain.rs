@@ -1,10 +1,11 @@
 //! Plain system calls through the C library, as a program makes them, each with its answer checked.
 
+use crate::answer::{counted, done, owned};
 use std::cell::Cell;
 use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 
 /// getppid(2).
 #[inline]
@@ -23,8 +24,8 @@ pub fn sched_yield() -> io::Result<()> {
 /// dup(2).
 #[inline]
 pub fn dup(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    // SAFETY: takes a number.
-    owned(unsafe { libc::dup(fd.as_raw_fd()) })
+    // SAFETY: takes a number, and makes a descriptor.
+    unsafe { owned(libc::dup(fd.as_raw_fd())) }
 }
 
 /// A copy, closed on exec, of a descriptor that this process was started with.
@@ -32,8 +33,8 @@ pub fn dup(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 /// # Errors
 /// It has none of this number.
 pub fn inherited(fd: i32) -> io::Result<OwnedFd> {
-    // SAFETY: takes numbers.
-    owned(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) })
+    // SAFETY: takes numbers, and makes a descriptor.
+    unsafe { owned(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3)) }
 }
 
 /// close(2), with its answer.
@@ -46,8 +47,8 @@ pub fn close(fd: OwnedFd) -> io::Result<()> {
 /// open(2) to read and write, closed on exec.
 #[inline]
 pub fn open(path: &CStr) -> io::Result<OwnedFd> {
-    // SAFETY: the path ends with a zero and outlives the call.
-    owned(unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })
+    // SAFETY: the path ends with a zero and outlives the call, which makes a descriptor.
+    unsafe { owned(libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC)) }
 }
 
 /// stat(2): the size in bytes.
@@ -95,7 +96,7 @@ pub fn pwrite(fd: BorrowedFd<'_>, bytes: &[u8], offset: i64) -> io::Result<usize
 pub fn seek(fd: BorrowedFd<'_>, offset: i64) -> io::Result<i64> {
     // SAFETY: takes numbers.
     let at = unsafe { libc::lseek64(fd.as_raw_fd(), offset, libc::SEEK_SET) };
-    if at < 0 { Err(io::Error::last_os_error()) } else { Ok(at) }
+    done(at).map(|()| at)
 }
 
 /// poll(2) of one descriptor: whether it can be written to now.
@@ -130,26 +131,7 @@ pub fn count_signals() -> io::Result<()> {
 #[inline]
 pub fn raise_counted() -> io::Result<u64> {
     // SAFETY: takes a number.
-    match unsafe { libc::raise(libc::SIGUSR1) } {
-        0 => Ok(HANDLED.get()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
-    done(fd)?;
-    // SAFETY: the call succeeded, so `fd` is open, and nothing else knows of it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-#[inline]
-fn done(answer: libc::c_int) -> io::Result<()> {
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-#[inline]
-fn counted(answer: libc::ssize_t) -> io::Result<usize> {
-    usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+    done(unsafe { libc::raise(libc::SIGUSR1) }).map(|()| HANDLED.get())
 }
 
 #[cfg(test)]

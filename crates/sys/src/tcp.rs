@@ -4,61 +4,13 @@
 //! kernel guards its returns that saves a sixth of what `socket` costs a C program: too much to be
 //! left out of a figure that stands for what programs pay.
 
+use crate::answer::{done, owned};
 use std::io;
 use std::mem;
-use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// A socket address as the kernel takes it, made before it is needed.
-#[derive(Clone, Copy, Debug)]
-pub struct Address {
-    storage: Storage,
-    bytes: libc::socklen_t,
-}
-
-#[derive(Clone, Copy)]
-union Storage {
-    v4: libc::sockaddr_in,
-    v6: libc::sockaddr_in6,
-}
-
-impl std::fmt::Debug for Storage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("sockaddr")
-    }
-}
-
-impl From<SocketAddr> for Address {
-    fn from(address: SocketAddr) -> Address {
-        match address {
-            SocketAddr::V4(address) => {
-                // SAFETY: a sockaddr_in of zeros is a valid one.
-                let mut v4: libc::sockaddr_in = unsafe { mem::zeroed() };
-                v4.sin_family = libc::AF_INET as libc::sa_family_t;
-                v4.sin_port = address.port().to_be();
-                v4.sin_addr.s_addr = u32::from_ne_bytes(address.ip().octets());
-                let bytes = mem::size_of_val(&v4) as libc::socklen_t;
-                Address { storage: Storage { v4 }, bytes }
-            }
-            SocketAddr::V6(address) => {
-                // SAFETY: a sockaddr_in6 of zeros is a valid one.
-                let mut v6: libc::sockaddr_in6 = unsafe { mem::zeroed() };
-                v6.sin6_family = libc::AF_INET6 as libc::sa_family_t;
-                v6.sin6_port = address.port().to_be();
-                v6.sin6_addr.s6_addr = address.ip().octets();
-                v6.sin6_scope_id = address.scope_id();
-                let bytes = mem::size_of_val(&v6) as libc::socklen_t;
-                Address { storage: Storage { v6 }, bytes }
-            }
-        }
-    }
-}
-
-impl Address {
-    fn as_ptr(&self) -> *const libc::sockaddr {
-        (&raw const self.storage).cast()
-    }
-}
+pub use rustix::net::SocketAddrAny as Address;
 
 /// A stream socket of IPv6 or IPv4, closed on exec.
 ///
@@ -67,8 +19,8 @@ impl Address {
 #[inline]
 pub fn socket(v6: bool) -> io::Result<OwnedFd> {
     let family = if v6 { libc::AF_INET6 } else { libc::AF_INET };
-    // SAFETY: three numbers; nothing is pointed to.
-    owned(unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) })
+    // SAFETY: three numbers; nothing is pointed to. The call makes a descriptor.
+    unsafe { owned(libc::socket(family, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0)) }
 }
 
 /// Binds a socket.
@@ -78,7 +30,7 @@ pub fn socket(v6: bool) -> io::Result<OwnedFd> {
 #[inline]
 pub fn bind(socket: BorrowedFd<'_>, address: &Address) -> io::Result<()> {
     // SAFETY: the address is one, and as long as it says.
-    done(unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr(), address.bytes) })
+    done(unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr().cast(), address.addr_len()) })
 }
 
 /// Leaves the choice of a port to `connect`, where `bind` names an address and port 0: a port is
@@ -108,7 +60,7 @@ pub fn bind_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
 #[inline]
 pub fn connect(socket: BorrowedFd<'_>, address: &Address) -> io::Result<()> {
     // SAFETY: the address is one, and as long as it says.
-    done(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr(), address.bytes) })
+    done(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), address.addr_len()) })
 }
 
 /// The next connection that waits, closed on exec.
@@ -119,27 +71,15 @@ pub fn connect(socket: BorrowedFd<'_>, address: &Address) -> io::Result<()> {
 pub fn accept(listener: BorrowedFd<'_>, nonblocking: bool) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_CLOEXEC | if nonblocking { libc::SOCK_NONBLOCK } else { 0 };
     let (no_address, no_length) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: who connects is not asked for, so nothing is written.
-    owned(unsafe { libc::accept4(listener.as_raw_fd(), no_address, no_length, flags) })
-}
-
-#[inline]
-fn done(returned: libc::c_int) -> io::Result<()> {
-    if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-#[inline]
-fn owned(returned: RawFd) -> io::Result<OwnedFd> {
-    done(returned)?;
-    // SAFETY: a descriptor that the call has just made, and nothing else knows.
-    Ok(unsafe { OwnedFd::from_raw_fd(returned) })
+    // SAFETY: who connects is not asked for, so nothing is written. The call makes a descriptor.
+    unsafe { owned(libc::accept4(listener.as_raw_fd(), no_address, no_length, flags)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::net::{TcpListener, TcpStream};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
     use std::os::fd::AsFd;
 
     #[test]

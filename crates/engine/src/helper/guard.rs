@@ -28,7 +28,6 @@ pub struct Guarded {
     /// None once the guard has to end.
     stdin: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    /// How the program ended, once that was read.
     ended: Option<ProgramEnd>,
 }
 
@@ -45,14 +44,12 @@ pub struct ProgramEnd {
 }
 
 impl ProgramEnd {
-    /// Writes it as the last line of a guard's output.
     pub(super) fn report(&self, mut out: impl Write) -> io::Result<()> {
         // The program may have ended in the middle of a line.
         write!(out, "\n{}", serde_json::to_string(self)?)?;
         out.flush()
     }
 
-    /// That of the rest of a guard's output.
     fn from_output(output: String) -> ProgramEnd {
         let report = output.rsplit_once('\n').and_then(|(before, report)| {
             let ended: ProgramEnd = serde_json::from_str(report).ok()?;
@@ -83,7 +80,6 @@ impl Guarded {
         Guarded::begin(command.args(words).current_dir(directory))
     }
 
-    /// Starts `command`, which has to become a guard.
     pub(crate) fn begin(command: &mut Command) -> io::Result<Guarded> {
         let mut process = with_caller_limit(command)
             .stdin(Stdio::piped())
@@ -106,14 +102,12 @@ impl Guarded {
         Ok(line)
     }
 
-    /// The rest of the output, up to the program's end.
     fn rest(&mut self) -> io::Result<ProgramEnd> {
         let mut rest = Vec::new();
         self.output.read_to_end(&mut rest)?;
         Ok(ProgramEnd::from_output(String::from_utf8_lossy(&rest).into_owned()))
     }
 
-    /// Writes a line to its standard input.
     pub(crate) fn write_line(&mut self, line: &str) -> io::Result<()> {
         let stdin = self.stdin.as_mut().ok_or_else(|| io::Error::other("the guard is gone"))?;
         writeln!(stdin, "{line}")

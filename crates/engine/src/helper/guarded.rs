@@ -61,7 +61,6 @@ pub(super) fn main(words: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// How the program of `child` ended, which was waited for.
 fn program_end(child: &mut Child, waited: &WaitEnd) -> io::Result<ProgramEnd> {
     let end = match waited {
         WaitEnd::Ended => {

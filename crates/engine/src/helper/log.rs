@@ -12,7 +12,6 @@ const BYTES_MAX: u64 = 1 << 20;
 /// What is left at least.
 const BYTES_KEPT: u64 = 64 << 10;
 
-/// A log that others append to.
 #[derive(Debug)]
 pub(super) struct Log {
     pub file: File,
@@ -21,7 +20,6 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// An empty one.
     pub fn create(path: &Path) -> io::Result<Log> {
         drop(File::create(path)?);
         Ok(Log { file: File::options().append(true).open(path)?, start: 0 })

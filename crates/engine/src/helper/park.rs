@@ -127,7 +127,6 @@ impl Holder {
         Ok(Holder { process, socket, capacity: Holder::capacity(), unacknowledged: 0 })
     }
 
-    /// How many descriptors one holds.
     fn capacity() -> usize {
         descriptors_max().saturating_sub(HOLDER_DESCRIPTORS).max(1)
     }

@@ -91,7 +91,6 @@ impl QuotaGroup {
     }
 }
 
-/// The file of a group that takes processes.
 const ENTRANCE: &str = "cgroup.procs";
 
 /// Takes this process into the group of an [entrance](QuotaGroup::entrance).

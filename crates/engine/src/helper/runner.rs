@@ -179,7 +179,6 @@ impl Runner {
     }
 }
 
-/// What the guard replies.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Ran(Box<Ran>),

@@ -11,14 +11,11 @@ use std::time::{Duration, Instant};
 
 /// Processes that a program may have at once: one that forks for ever would take all ids of the machine.
 pub(crate) const PROCESSES_MAX: usize = 4_096;
-/// How often the guard looks at what it guards.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Why waiting for a program ended.
 pub(super) enum WaitEnd {
     Ended,
     TimeLimit,
-    /// It has too many processes.
     Processes,
     StarterGone,
 }

@@ -116,7 +116,6 @@ impl RunRequest {
         self.quick || (self.workloads.is_empty() && !self.full)
     }
 
-    /// What ends the rounds early, where something does.
     pub(super) fn early_end(&self) -> Option<Budget> {
         (self.budget.is_some() || self.precision.is_some()).then(|| Budget {
             time_ms: self.budget.map_or(0, |time| time.as_millis() as u64),
@@ -162,7 +161,6 @@ impl RunRequest {
         Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual_ms).max(least_ms) })
     }
 
-    /// What is asked of the workload of that name.
     pub(super) fn of_workload(&self, name: &str) -> Asked<'_> {
         Asked { request: self, overrides: self.overrides.get(name) }
     }
@@ -181,25 +179,21 @@ impl<'a> Asked<'a> {
         self.overrides.map_or(&[], |own| &own.subjects)
     }
 
-    /// The parameter that is the axis.
     pub fn axis(self) -> Option<&'a str> {
         let own = self.overrides.and_then(|own| own.axis.as_deref());
         own.or(self.request.axis.as_deref())
     }
 
-    /// Values on the axis.
     pub fn points(self) -> &'a [Value] {
         let own = self.overrides.map(|own| &own.points).filter(|points| !points.is_empty());
         own.unwrap_or(&self.request.points)
     }
 
-    /// Values of a parameter.
     pub fn values(self, parameter: &str) -> Option<&'a [Value]> {
         let own = self.overrides.and_then(|own| own.parameters.get(parameter));
         own.or(self.request.parameters.get(parameter)).map(Vec::as_slice)
     }
 
-    /// What the user adds.
     pub fn custom(self) -> Option<Box<Custom>> {
         let own = self.overrides.and_then(|own| own.custom.clone());
         match (self.request.custom.clone(), own) {

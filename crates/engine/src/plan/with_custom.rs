@@ -5,7 +5,6 @@ use crate::workload::Workload;
 use model::Custom;
 use std::collections::HashSet;
 
-/// A workload, and what the user added to it.
 pub(super) type Chosen = (&'static dyn Workload, Option<Box<Custom>>);
 
 /// The workloads with what the user adds to each. One without subjects of its own lives on that alone, and

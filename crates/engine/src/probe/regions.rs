@@ -55,13 +55,11 @@ impl Region {
         self.ranges[first..].iter().copied().take_while(move |&(begin, _)| begin <= end_ns)
     }
 
-    /// Nanoseconds of all ranges.
     pub fn elapsed_ns(&self) -> u64 {
         self.ranges.iter().map(|(begin, end)| end.saturating_sub(*begin)).sum()
     }
 }
 
-/// Notes the regions of a cell.
 #[derive(Debug)]
 pub(super) struct Regions {
     clock: Clock,
@@ -113,7 +111,6 @@ impl Regions {
         }
     }
 
-    /// The end of the stretch that a position is in.
     fn stretch(&self, position: u64) -> u64 {
         let ends = &self.stretch_ends;
         let index = ends.partition_point(|&end| end < position);
@@ -138,7 +135,6 @@ impl Regions {
     }
 }
 
-/// Two clocks at one moment.
 #[derive(Clone, Copy, Debug)]
 struct BothClocks {
     reading: u64,

@@ -105,7 +105,6 @@ pub(crate) struct Spender<'a> {
     took: HashMap<CellKey, Took>,
 }
 
-/// What the cells of a place came to.
 #[derive(Clone, Copy, Debug, Default)]
 struct Took {
     cells: u32,
@@ -133,7 +132,6 @@ impl<'a> Spender<'a> {
         spender
     }
 
-    /// Notes a cell that ended.
     pub fn add(&mut self, cell: &Cell) {
         let took = self.took.entry(cell_group(&cell.key)).or_default();
         took.cells += 1;
@@ -170,7 +168,6 @@ impl<'a> Spender<'a> {
         }
     }
 
-    /// The time that the budget has left, where it has a time.
     fn left(&self) -> Option<Duration> {
         let time_ms = self.budget.map_or(0, |budget| budget.time_ms);
         let spent = self.earlier + self.began.elapsed();
@@ -189,7 +186,6 @@ impl<'a> Spender<'a> {
         })
     }
 
-    /// The places of the next round.
     fn decided(&self, run: &Run) -> HashSet<CellKey> {
         let widths = self.judge.map(|judge| judge(run)).unwrap_or_default();
         let candidate = |(cell_group, &width): (&CellKey, &f64)| {

@@ -106,7 +106,6 @@ fn cell_seed(seed: u64, key: &CellKey) -> u64 {
     fastrand::Rng::with_seed(seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
 }
 
-/// The cell in the record's shape.
 fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Cell {
     let (outcome, reply) = match supervised.reply {
         Ok(reply) => (Outcome::Measured, reply),

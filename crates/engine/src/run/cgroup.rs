@@ -28,7 +28,6 @@ impl CpuQuota {
         (1e3 * self.quota_us as f64 / self.period_us as f64).round() / 1e3
     }
 
-    /// That of one group, if it has any.
     pub(crate) fn read(version: Version, directory: &Path) -> Option<CpuQuota> {
         let read = |file: &str| read_to_string(directory.join(file)).ok();
         let number = |file: &str| read(file)?.trim().parse().ok();
@@ -77,7 +76,6 @@ pub fn memory_limit(root: &Path) -> Option<Option<u64>> {
     Some(limits.min())
 }
 
-/// What a file `cpu.stat` says.
 fn throttling(version: Version, text: &str) -> Option<Throttling> {
     let number = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

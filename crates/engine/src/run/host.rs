@@ -66,7 +66,6 @@ const CLOUDS: &[Cloud] = &[
     Cloud { vendor: "Akamai", name: "Akamai", type_prefix: None },
 ];
 
-/// What the firmware of a cloud's guests says.
 struct Cloud {
     /// How their vendor begins.
     vendor: &'static str,

@@ -36,7 +36,6 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Begins before the first cell.
     pub fn begin() -> Session {
         Session { first: CpuLook::now(Some(0)), announced_ns: 0 }
     }

@@ -11,7 +11,6 @@ pub(super) struct Pace {
     groups: HashMap<(String, u64), Group>,
 }
 
-/// The cells of a workload and a point.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     total: u32,

@@ -22,7 +22,6 @@ pub const PROFILE_HZ_MAX: u64 = 100_000;
 pub const PROFILE_SAMPLES_WANTED: u64 = 400;
 /// A higher rate than this takes more than a few hundredths of the time that is sampled.
 const HZ_MAX: u64 = 9_973;
-/// Workers of one cell.
 const WORKERS_MAX: u64 = 10;
 
 /// Whether cells can be profiled here as planned, before anything is measured.
@@ -42,7 +41,6 @@ pub fn check_profile(plan: ProfilePlan) -> Result<(), String> {
     Ok(())
 }
 
-/// Samples a second that the kernel takes at most.
 fn hz_max() -> u64 {
     sys::proc::setting("kernel.perf_event_max_sample_rate").unwrap_or(PROFILE_HZ_MAX)
 }
@@ -70,12 +68,10 @@ impl ProfilePass {
         }
     }
 
-    /// The next cell.
     pub fn next_key(&self) -> Option<&CellKey> {
         self.waiting.front()
     }
 
-    /// How far it is.
     pub fn progress(&self) -> RunProgress {
         let waiting = self.waiting.len() as u32;
         let left = (self.done > 0).then(|| self.took.div_f64(self.done as f64) * waiting);
@@ -156,7 +152,6 @@ fn slow_down(run: &Run, key: &CellKey, figures: Vec<f64>) -> Option<f64> {
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-/// The figures of the headline.
 fn headline_samples(run: &Run, key: &CellKey, metrics: &[Metric]) -> Vec<f64> {
     let headline = headline(run, key);
     let is_headline = |metric: &&Metric| headline.is_some_and(|info| info.name == metric.name);
@@ -188,7 +183,6 @@ fn deadline_ms(run: &Run, key: &CellKey, plan: ProfilePlan) -> u64 {
     run.plan.cell_deadline_ms(&key.workload) + longer_ms
 }
 
-/// How often a cell is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rate {
     hz: u64,

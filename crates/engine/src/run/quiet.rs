@@ -14,13 +14,11 @@ fn loaded(host: &Host) -> Option<String> {
     (load > 0.5 * cpus).then_some(what)
 }
 
-/// The process that uses a CPU, as a sentence and by name.
 fn process(host: &Host) -> Option<(String, &str)> {
     let (name, percent) = (host.fact("busiest.process")?, host.number("busiest.percent")?);
     Some((format!("{name} used {percent} % of a CPU just before the first cell."), name))
 }
 
-/// What can be seen before the first cell.
 pub(crate) fn before(host: &Host) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(what) = loaded(host) {
@@ -46,7 +44,6 @@ pub(crate) fn before(host: &Host) -> Vec<Warning> {
     warnings
 }
 
-/// A warning whose remedy is `remedy`.
 fn warning(what: impl Into<String>, remedy: impl Into<String>) -> Warning {
     Warning { what: what.into(), remedy: remedy.into() }
 }

@@ -19,7 +19,6 @@ pub(super) struct Pool {
     counts: Vec<Counts>,
 }
 
-/// The samples of one region.
 #[derive(Default)]
 struct Counts {
     region: ProfiledRegion,

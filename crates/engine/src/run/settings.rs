@@ -126,7 +126,6 @@ impl Secrets {
         Ok(hidden)
     }
 
-    /// What a user added to `workload` as a worker needs it.
     pub(crate) fn reveal_custom(&self, workload: &str, custom: &Custom) -> Custom {
         let typed = |text: &str| self.texts.get(text).cloned().unwrap_or_else(|| text.to_owned());
         let mut custom = custom.with_texts(typed);
@@ -169,7 +168,6 @@ impl Secrets {
         cell
     }
 
-    /// The key with the values that its worker needs.
     pub(crate) fn reveal(&self, key: &CellKey) -> CellKey {
         let mut key = key.clone();
         for (parameter, value) in &mut key.parameters {

@@ -65,7 +65,6 @@ impl Stop {
         &self.requested
     }
 
-    /// Becomes readable when a stop is requested.
     pub(crate) fn wakeup(&self) -> BorrowedFd<'_> {
         self.wakeup.as_fd()
     }

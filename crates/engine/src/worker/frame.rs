@@ -12,13 +12,11 @@ use std::io;
 use std::path::PathBuf;
 use sys::clock::Clock;
 
-/// What a worker is to measure.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CellOrder {
     pub key: CellKey,
     /// The parameter that the key's point is a value of.
     pub axis: String,
-    /// What the user added to the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<Box<Custom>>,
     pub seed: u64,
@@ -43,14 +41,12 @@ pub(crate) struct CellOrder {
 }
 
 impl CellOrder {
-    /// The clock as the instrument calibrated it.
     pub fn clock(&self) -> Calibrated {
         let clock = self.tick_ns.map_or(Clock::Monotonic, |tick_ns| Clock::Tsc { tick_ns });
         Calibrated { clock, resolution_ns: self.resolution_ns, overhead_ns: self.overhead_ns }
     }
 }
 
-/// What a worker has to say.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Reply {
     /// The time in which operations were timed, in nanoseconds.
@@ -67,7 +63,6 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The reply as bytes.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
         frame(&serde_json::to_vec(self)?).ok_or_else(|| io::Error::other("the reply is too long"))
     }

@@ -31,7 +31,6 @@ const TAKE_INTERVAL: Duration = Duration::from_millis(20);
 /// The end of a worker's standard error that is kept.
 const STDERR_BYTES_MAX: usize = 4 << 10;
 
-/// The outcome of one worker.
 pub(crate) struct Supervised {
     /// What it replied; why its figures don't count, where they don't.
     pub reply: Result<Reply, FailureReason>,
@@ -87,7 +86,6 @@ struct Worker {
     profiler: Option<Profiler>,
 }
 
-/// Why listening ended.
 enum ListenEnd {
     WorkerEnded,
     Deadline,
@@ -192,7 +190,6 @@ impl Worker {
         }
     }
 
-    /// Samples the worker and all that it started.
     fn sample_stacks(&self, lookup_max: Duration) -> StackSample {
         let orphans = marked_children(&self.mark).into_iter().filter(|&pid| pid != self.pid);
         let roots: Vec<Pid> = std::iter::once(self.pid).chain(orphans).collect();

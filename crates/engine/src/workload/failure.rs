@@ -78,7 +78,6 @@ impl Failure {
         }
     }
 
-    /// Whether the machine had no more of something to give.
     pub(crate) fn is_shortage(&self) -> bool {
         matches!(self.0, FailureReason::ResourceExhausted { .. })
     }

@@ -206,7 +206,6 @@ fn kibibytes(typed: &str) -> Value {
     }
 }
 
-/// A directory as its whole path.
 fn absolute(typed: &str, flag: &str) -> Result<Value, String> {
     std::path::absolute(typed)
         .map(|path| Value::from(path.display().to_string()))

@@ -55,7 +55,7 @@ impl Pending {
             && first.bytes() <= self.sent_bytes
         {
             self.sent_bytes -= first.bytes();
-            context.counts.replied();
+            context.counts.replies.add(1);
             context.log_reply(peer, &first.line, first.summary);
             self.replies.pop_front();
         }
@@ -66,7 +66,7 @@ impl Pending {
         for reply in self.replies.drain(..) {
             let bytes = self.sent_bytes.saturating_sub(reply.head_bytes);
             self.sent_bytes = 0;
-            context.counts.aborted();
+            context.counts.aborted.add(1);
             context.log_reply(peer, &reply.line, Summary { bytes, ..reply.summary });
         }
     }

@@ -13,7 +13,6 @@ pub(crate) struct State<'a> {
     pub modified: Option<u64>,
 }
 
-/// What the conditions of a request come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     /// Send it.

@@ -20,7 +20,6 @@ impl Span {
     }
 }
 
-/// What a Range header comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selected {
     /// The whole file, as if no range was asked for.
@@ -31,7 +30,6 @@ pub(crate) enum Selected {
     Nothing,
 }
 
-/// Reads a Range header for a file of so many bytes.
 pub(crate) fn select(value: &[u8], size: u64) -> Selected {
     const UNIT: &[u8] = b"bytes=";
     let Some((unit, list)) = value.split_at_checked(UNIT.len()) else {
@@ -58,7 +56,6 @@ pub(crate) fn select(value: &[u8], size: u64) -> Selected {
     if spans.is_empty() { Selected::Nothing } else { Selected::Spans(spans) }
 }
 
-/// What one range of a list asks for.
 enum Item {
     Bytes(Span),
     Nothing,

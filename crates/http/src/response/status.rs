@@ -1,6 +1,5 @@
 //! The statuses that replies bear.
 
-/// What a reply says first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Ok,
@@ -24,7 +23,6 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// Its number.
     pub(crate) fn code(self) -> u16 {
         let line = self.line().as_bytes();
         line[..3].iter().fold(0, |code, digit| code * 10 + u16::from(digit - b'0'))

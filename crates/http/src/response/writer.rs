@@ -64,7 +64,6 @@ pub(crate) enum Source<'a> {
     File(Rc<File>),
 }
 
-/// Writes one reply.
 pub(crate) struct Writer<'a> {
     pub heads: &'a Heads,
     pub fate: Fate,

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 /// Bytes that an entry costs besides its content: the slot, its index entry, the facts of the file.
 const BOOKKEEPING_BYTES: usize = 512;
 
-/// Entries by their path.
 #[derive(Debug)]
 pub(crate) struct Cache<T> {
     slots: Vec<Slot<T>>,

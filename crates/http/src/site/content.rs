@@ -33,7 +33,6 @@ pub(crate) fn seconds(wall: SystemTime) -> u64 {
     wall.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The facts of a file that a reply states.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub bytes: u64,

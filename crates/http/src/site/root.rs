@@ -53,21 +53,18 @@ impl Stamp {
     }
 }
 
-/// What a path leads to.
 #[derive(Debug)]
 pub(crate) enum Lookup {
     File(File, Stamp),
     Directory,
 }
 
-/// How a path is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Beneath,
     Walk,
 }
 
-/// The directory that is served.
 #[derive(Debug)]
 pub(crate) struct Root {
     directory: OwnedFd,

@@ -11,7 +11,6 @@ use crate::workers::access_log::AccessLog;
 /// How long the wall clock is derived from the monotonic one, which every turn reads anyway.
 const WALL_MS: u64 = 500;
 
-/// What a worker has for all its connections.
 pub(crate) struct Context {
     pub site: Site,
     pub log: Option<AccessLog>,
@@ -63,7 +62,7 @@ impl Context {
     fn flush_log(&mut self) {
         if let Some(log) = self.log.as_mut().filter(|log| !log.is_empty()) {
             log.flush();
-            self.counts.set_unlogged(log.dropped());
+            self.counts.unlogged.set(log.dropped());
         }
     }
 
@@ -71,11 +70,10 @@ impl Context {
     pub(crate) fn close_log(&mut self) {
         if let Some(log) = &mut self.log {
             log.close();
-            self.counts.set_unlogged(log.dropped());
+            self.counts.unlogged.set(log.dropped());
         }
     }
 
-    /// Whether lines of the log are pending.
     pub(crate) fn has_log_lines(&self) -> bool {
         self.log.as_ref().is_some_and(|log| !log.is_empty())
     }

@@ -25,63 +25,47 @@ pub struct Counts {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Counters {
-    accepted: AtomicU64,
-    closed: AtomicU64,
-    replies: AtomicU64,
-    aborted: AtomicU64,
-    bytes: AtomicU64,
-    pauses: AtomicU64,
-    unlogged: AtomicU64,
+    pub accepted: Counter,
+    pub closed: Counter,
+    pub replies: Counter,
+    pub aborted: Counter,
+    pub bytes: Counter,
+    pub pauses: Counter,
+    pub unlogged: Counter,
 }
 
-/// Adds where no other thread writes: a plain load and store, without a locked instruction.
-#[inline]
-fn add(counter: &AtomicU64, increment: u64) {
-    counter.store(counter.load(Ordering::Relaxed) + increment, Ordering::Relaxed);
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// No other thread writes: a plain load and store, without a locked instruction.
+    #[inline]
+    pub(crate) fn add(&self, increment: u64) {
+        self.set(self.get() + increment);
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, count: u64) {
+        self.0.store(count, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Counters {
-    pub(crate) fn accepted(&self) {
-        add(&self.accepted, 1);
-    }
-
-    pub(crate) fn closed(&self) {
-        add(&self.closed, 1);
-    }
-
-    #[inline]
-    pub(crate) fn replied(&self) {
-        add(&self.replies, 1);
-    }
-
-    pub(crate) fn aborted(&self) {
-        add(&self.aborted, 1);
-    }
-
-    #[inline]
-    pub(crate) fn sent(&self, bytes: usize) {
-        add(&self.bytes, bytes as u64);
-    }
-
-    pub(crate) fn paused(&self) {
-        add(&self.pauses, 1);
-    }
-
-    pub(super) fn set_unlogged(&self, lines: u64) {
-        self.unlogged.store(lines, Ordering::Relaxed);
-    }
-
     pub(crate) fn add_to(&self, sum: &mut Counts) {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         // Closed first: a connection that closes meanwhile counts as open, and never as less than none.
-        let closed = read(&self.closed);
-        let accepted = read(&self.accepted);
+        let closed = self.closed.get();
+        let accepted = self.accepted.get();
         sum.accepted += accepted;
         sum.open += accepted.saturating_sub(closed);
-        sum.replies += read(&self.replies);
-        sum.aborted += read(&self.aborted);
-        sum.bytes += read(&self.bytes);
-        sum.pauses += read(&self.pauses);
-        sum.unlogged += read(&self.unlogged);
+        sum.replies += self.replies.get();
+        sum.aborted += self.aborted.get();
+        sum.bytes += self.bytes.get();
+        sum.pauses += self.pauses.get();
+        sum.unlogged += self.unlogged.get();
     }
 }

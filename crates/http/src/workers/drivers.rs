@@ -17,13 +17,11 @@ use crate::workers::wakeup::Wakeup;
 use crate::{Config, Error};
 use completion::COMPLETION;
 
-/// A worker that is ready to serve.
 pub(crate) trait Driver {
     /// Serves until an order ends the worker.
     fn run(self: Box<Self>) -> Result<(), Error>;
 }
 
-/// What a driver needs to begin.
 pub(crate) struct Setup {
     pub wakeup: Arc<Wakeup>,
     pub context: Context,
@@ -67,7 +65,6 @@ pub fn mechanisms() -> Vec<Mechanism> {
     rows.chain([completion]).collect()
 }
 
-/// What drives a worker.
 #[derive(Clone, Copy)]
 pub(crate) enum DriverRow {
     Readiness(&'static ::readiness::Mechanism),

@@ -93,10 +93,8 @@ pub(crate) fn close(listener: &OwnedFd) {
     let _ = net::shutdown(listener, net::Shutdown::Read);
 }
 
-/// The outcome of an attempt to accept.
 pub(crate) enum Accepted {
     Socket(OwnedFd),
-    /// No connection waits.
     Nothing,
     /// One that has gone already; the next may wait.
     Gone,
@@ -104,7 +102,6 @@ pub(crate) enum Accepted {
     Exhausted,
 }
 
-/// The next connection that waits.
 #[inline]
 pub(crate) fn accept(listener: BorrowedFd<'_>) -> Accepted {
     match net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
@@ -113,7 +110,6 @@ pub(crate) fn accept(listener: BorrowedFd<'_>) -> Accepted {
     }
 }
 
-/// What an error of accepting means.
 pub(crate) fn classify(error: Errno) -> Accepted {
     match error {
         Errno::AGAIN => Accepted::Nothing,

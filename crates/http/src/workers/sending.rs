@@ -43,7 +43,6 @@ pub(crate) struct Window {
     pub bytes: u64,
 }
 
-/// A way to send files.
 pub(crate) trait Sending {
     /// Sends as much of `head` and then of the file as the socket takes now, or a turn's worth of it;
     /// returns how many bytes that were, `head` included.
@@ -70,7 +69,6 @@ table! {
     splice,
 }
 
-/// The way of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Way> {
     SENDING.iter().copied().find(|way| way.name == name)
 }
@@ -80,22 +78,24 @@ pub(crate) fn shrunk() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the file has become shorter while it was sent")
 }
 
-/// Sends the head with the promise that more follows; whether all of it went, and how much.
-fn send_head(socket: BorrowedFd<'_>, head: &[u8]) -> io::Result<(bool, usize)> {
+/// Sends the head with the promise that more follows, and after all of it the file. Where that could not follow, the head is
+/// counted, and the error comes again.
+fn after_head(
+    socket: BorrowedFd<'_>,
+    head: &[u8],
+    send_file: impl FnOnce() -> io::Result<usize>,
+) -> io::Result<usize> {
     use rustix::net::SendFlags;
-    if head.is_empty() {
-        return Ok((true, 0));
+    let mut sent = 0;
+    if !head.is_empty() {
+        sent = rustix::net::send(socket, head, SendFlags::NOSIGNAL | SendFlags::MORE)?;
     }
-    let sent = rustix::net::send(socket, head, SendFlags::NOSIGNAL | SendFlags::MORE)?;
-    Ok((sent == head.len(), sent))
-}
-
-/// What was sent in all, where the file could not follow: the head is counted, and the error comes again.
-fn after_head(head: usize, body: io::Result<usize>) -> io::Result<usize> {
-    match body {
-        Ok(body) => Ok(head + body),
-        Err(error) if head > 0 && error.kind() == io::ErrorKind::WouldBlock => Ok(head),
-        Err(error) => Err(error),
+    if sent < head.len() {
+        return Ok(sent);
+    }
+    match send_file() {
+        Err(error) if sent > 0 && error.kind() == io::ErrorKind::WouldBlock => Ok(sent),
+        of_file => Ok(sent + of_file?),
     }
 }
 

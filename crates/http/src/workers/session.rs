@@ -16,14 +16,12 @@ pub(crate) struct Session {
     unsent_bytes: usize,
 }
 
-/// What was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Came {
     /// Some of what the client says, or nothing yet.
     More,
     /// The client has announced that it sends no more.
     Ended,
-    /// No TLS.
     Broken,
 }
 

@@ -5,7 +5,6 @@ use crate::exit::{Exit, Trouble};
 use crate::output::print_exactly;
 use std::path::Path;
 
-/// Prints completions for a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Trouble> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut args::command(), "knee", &mut script);
@@ -13,7 +12,6 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// Prints the manual page, or writes the pages of all commands into `directory`.
 pub fn man(directory: Option<&Path>) -> Result<Exit, Trouble> {
     if let Some(directory) = directory {
         let failed = |error| Trouble::failed(format!("{}: {error}", directory.display()));

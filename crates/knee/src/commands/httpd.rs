@@ -86,7 +86,6 @@ pub struct Httpd {
     pub json: bool,
 }
 
-/// Serves until a signal ends it.
 pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
     http::available(&ask.mechanism).map_err(|why| {
         Trouble::not_possible(format!("{} is unavailable here: {why}", ask.mechanism))
@@ -120,7 +119,6 @@ fn no_address(trouble: Trouble) -> Trouble {
     )
 }
 
-/// What it speaks TLS with, if it does.
 fn certificate(ask: &Httpd) -> Result<Option<Certificate>, http::Error> {
     match (&ask.tls_cert, &ask.tls_key) {
         (Some(chain), key) => Certificate::read(chain, key.as_ref().unwrap_or(chain)).map(Some),
@@ -152,7 +150,6 @@ fn config(ask: &Httpd) -> Config {
     }
 }
 
-/// The first line: where it listens.
 fn listening(ask: &Httpd, server: &Server, is_tls: bool) -> String {
     let address = server.address().to_string();
     let scheme = if is_tls { "https" } else { "http" };
@@ -172,7 +169,6 @@ fn listening(ask: &Httpd, server: &Server, is_tls: bool) -> String {
     format!("{root} is served at {url} by {mechanism}, {} {workers}; Ctrl-C ends it\n", ask.workers)
 }
 
-/// The last line: what happened.
 fn served(ask: &Httpd, counts: Counts) -> String {
     let Counts { accepted, open, replies, aborted, bytes, pauses, unlogged } = counts;
     if ask.json {
@@ -184,7 +180,6 @@ fn served(ask: &Httpd, counts: Counts) -> String {
     }
     let mut text =
         format!("Served: {replies} replies of {bytes} bytes over {accepted} connections\n");
-    // Writing to a String can't fail.
     if aborted > 0 {
         let _ = writeln!(
             text,
@@ -214,7 +209,6 @@ fn ways() -> Vec<&'static str> {
 /// What `--help` says below the flags.
 fn more() -> String {
     let mut text = String::from("Mechanisms (--mechanism):\n");
-    // Writing to a String can't fail.
     for mechanism in http::mechanisms() {
         let _ = writeln!(text, "  {:<20} {}", mechanism.name, mechanism.summary);
     }

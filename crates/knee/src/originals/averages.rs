@@ -6,9 +6,7 @@ use findings::format::capitalized;
 use model::Run;
 use std::fmt::Write;
 
-/// When it began and on which kernel, then a block for each subject.
 pub fn blocks(out: &mut String, analysis: &Analysis, run: &Run) {
-    // Writing to a String can't fail.
     let _ = writeln!(out, "{}", run.summary.started);
     if let Some(release) = run.host_before.facts.get("kernel.release") {
         let _ = writeln!(out, "{release}");

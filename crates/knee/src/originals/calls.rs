@@ -9,8 +9,7 @@ use std::fmt::Write;
 /// One metric of one workload: what it counts, once for each call.
 type Column = (&'static str, &'static str);
 
-/// The original printed one subject in one round at a time. Blocks are in the order of the tables, then of
-/// parameters, points and rounds.
+/// The original printed one subject in one round at a time. The order of fields is that of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Block<'a> {
     index: usize,
@@ -20,8 +19,7 @@ struct Block<'a> {
     round: u32,
 }
 
-/// The program's name and columns, then every block, two blank lines apart: for gnuplot each is an
-/// `index`, by its number or its name.
+/// Blocks are two blank lines apart: for gnuplot each is an `index`, by its number or its name.
 pub fn calls(out: &mut String, name: &str, columns: &[Column], run: &Run) {
     let _ = writeln!(out, "# {name}: a line for each call, microseconds with one decimal.");
     for (number, column) in columns.iter().enumerate() {
@@ -75,7 +73,6 @@ fn blocks<'a>(run: &'a Run, columns: &[Column]) -> Vec<Block<'a>> {
     keys.map(block).collect::<BTreeSet<Block>>().into_iter().collect()
 }
 
-/// The subjects of all workloads, by name and label.
 fn subjects(run: &Run) -> impl Iterator<Item = (&str, &str)> {
     let all = run.plan.workloads.iter().flat_map(|workload| &workload.subjects);
     all.map(|subject| (subject.name.as_str(), subject.label.as_str()))
@@ -129,7 +126,6 @@ fn lines(out: &mut String, columns: &[&[f64]]) {
     }
 }
 
-/// Why a workload's columns have no figures in this block, or fewer than were wanted.
 fn gaps(out: &mut String, columns: &[Column], cells: &[Option<&Cell>]) {
     let mut explained = BTreeSet::new();
     for ((workload, _), cell) in columns.iter().zip(cells) {

@@ -6,7 +6,6 @@ use analysis::{Row, Table};
 use model::Run;
 use std::fmt::Write;
 
-/// A line for each subject and point of a table.
 pub fn lines(out: &mut String, table: &Table, run: &Run) {
     for row in measured(table) {
         for point in &table.points {
@@ -20,7 +19,6 @@ pub fn lines(out: &mut String, table: &Table, run: &Run) {
     }
 }
 
-/// All samples of all rounds.
 fn samples(run: &Run, table: &Table, row: &Row, point: u64) -> Vec<f64> {
     let cells = run.cells.iter().filter(|cell| {
         let key = &cell.key;

@@ -7,10 +7,8 @@ use analysis::Analysis;
 use model::{HOST_NAME, Run};
 use std::fmt::Write;
 
-/// The workload that measures the figures.
 const WORKLOAD: &str = "baseline";
 
-/// A table of the summary.
 struct Section {
     /// All that stands above the rows.
     head: &'static str,
@@ -21,11 +19,9 @@ struct Section {
     columns: &'static [Column],
 }
 
-/// A figure of the summary.
 struct Column {
     /// The subject; empty where knee measures none.
     subject: &'static str,
-    /// The width of the column.
     width: usize,
     /// The digits that are kept.
     digits: usize,
@@ -45,7 +41,6 @@ const fn ns(subject: &'static str, width: usize, digits: usize) -> Column {
     Column { subject, width, digits, per: 1.0 }
 }
 
-/// What takes a cycle of the clock.
 const CYCLE: Column = us("add", 4);
 
 const SECTIONS: &[Section] = &[
@@ -181,7 +176,6 @@ pub fn summary(runs: &[(&Run, &Analysis)]) -> Option<String> {
             continue;
         }
         any = true;
-        // Writing to a String can't fail.
         let _ = writeln!(out, "\n{}", section.head);
         for row in rows {
             let _ = writeln!(out, "{}", row.trim_end());
@@ -216,7 +210,6 @@ fn row(section: &Section, (run, analysis): (&Run, &Analysis)) -> Option<String> 
     Some(text)
 }
 
-/// The median of a column's subject, in lmbench's unit.
 fn figure(column: &Column, analysis: &Analysis) -> Option<f64> {
     let mut tables =
         analysis.tables.iter().filter(|table| table.headline && table.workload == WORKLOAD);

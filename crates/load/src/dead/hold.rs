@@ -40,7 +40,6 @@ pub(super) enum Answer {
     },
 }
 
-/// The connections of one holder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Share {
     pub address: Address,
@@ -90,7 +89,6 @@ struct Candidate {
     session: Option<Session>,
 }
 
-/// A connection that is held.
 struct DeadConnection {
     socket: OwnedFd,
     /// When its reply had come.

@@ -17,7 +17,6 @@ impl Reach {
         Reach { ends_if_refused, is_there: OnceLock::new(), was_refused: AtomicBool::new(false) }
     }
 
-    /// A connection was made.
     pub(crate) fn accepted(&self) {
         let _ = self.is_there.set(true);
     }

@@ -51,7 +51,6 @@ pub fn delayed_reply(target: &Target, median_ns: f64) -> io::Result<Option<Delay
     Ok(is_cause.then_some(DelayedReply { delayed_ms, immediate_ms }))
 }
 
-/// The median of a few requests over one connection.
 fn median_ms(target: &Target, immediate: bool) -> io::Result<f64> {
     let mut stream = Stream::connect(target, TIMEOUT)?;
     let socket = stream.socket().try_clone()?;

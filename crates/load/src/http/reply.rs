@@ -7,10 +7,8 @@ const HEADERS_MAX: usize = 100;
 /// Bytes of one head; more are malformed.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// The result of feeding bytes to a [`Reply`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A reply ended.
     Whole(Whole),
     /// All bytes are used up, and the reply goes on.
     More,
@@ -18,7 +16,6 @@ pub(crate) enum Step {
     Malformed,
 }
 
-/// A reply that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
     /// Bytes of those that were fed that belong to it.
@@ -90,7 +87,6 @@ pub(crate) struct Reply {
     /// The beginning of a head, or of a line between chunks, that arrives in pieces.
     pending: Vec<u8>,
     head: ReplyHead,
-    /// Bytes of this reply so far.
     bytes: u64,
 }
 
@@ -101,7 +97,6 @@ impl Reply {
         Reply { body: Body::None, pending: Vec::new(), head, bytes: 0 }
     }
 
-    /// Whether a part of it has come.
     pub(crate) fn has_begun(&self) -> bool {
         self.bytes > 0 || !matches!(self.body, Body::None)
     }
@@ -119,7 +114,6 @@ impl Reply {
         Some((self.bytes - self.head.bytes as u64, announced))
     }
 
-    /// Forgets a reply that has begun.
     pub(crate) fn clear(&mut self) {
         self.pending.clear();
         self.body = Body::None;
@@ -192,7 +186,6 @@ impl Reply {
         Ok(Some(head.bytes - before))
     }
 
-    /// Keeps the beginning of a head.
     fn keep_head_start(&mut self, input: &[u8]) -> Result<Option<usize>, ()> {
         self.pending.extend_from_slice(input);
         self.bytes += input.len() as u64;

@@ -118,7 +118,6 @@ macro_rules! errors {
             $($(#[$about])+ pub $count: u64,)*
         }
 
-        /// The kinds of errors.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Kind {
             $($kind,)*

@@ -57,7 +57,6 @@ impl Quantiles {
 }
 
 impl Distribution {
-    /// Records a time that has passed.
     #[inline]
     pub(crate) fn record(&mut self, time_ns: i64) {
         self.open().saturating_record(time_ns.max(1) as u64);
@@ -74,7 +73,6 @@ impl Distribution {
         }
     }
 
-    /// Takes away a part.
     pub(crate) fn subtract(&mut self, part: &Distribution) {
         // What a part has, the whole has.
         let _ = self.open().subtract(&*part.histogram());
@@ -175,7 +173,6 @@ fn decode(text: &str) -> Result<Histogram<u64>, String> {
     Ok(all)
 }
 
-/// How long requests took.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Times {
     /// From the intended time of a request to the end of its reply.

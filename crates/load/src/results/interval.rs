@@ -46,7 +46,6 @@ pub struct IntervalOutcome {
     pub service: Quantiles,
 }
 
-/// What happened in one interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Interval {
     /// Its figures of latencies are set by [`Interval::summarise`].

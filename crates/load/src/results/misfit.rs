@@ -109,7 +109,6 @@ impl Display for Misfit {
     }
 }
 
-/// The first line of what came.
 fn line(bytes: &[u8]) -> String {
     let first = bytes.split(|byte| b"\r\n".contains(byte)).next().unwrap_or_default();
     let start = &first[..first.len().min(START_BYTES)];

@@ -22,7 +22,6 @@ pub struct Part {
     pub(crate) handshake: Distribution,
     /// Of a process; those of a thread are added up as they arrive.
     pub(crate) intervals: Vec<Interval>,
-    /// The length of an interval.
     interval_s: f64,
     /// Whether requests have intended times.
     pub(crate) is_planned: bool,
@@ -31,7 +30,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// Nothing yet of this plan.
     pub(crate) fn new(plan: &Plan) -> Part {
         Part {
             elapsed_ns: 0,

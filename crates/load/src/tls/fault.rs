@@ -3,31 +3,41 @@
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, io};
+use std::io;
 
 /// Why there is no TLS with a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "fault", rename_all = "kebab-case")]
 pub enum TlsFault {
     /// Its answer is none of TLS.
+    #[error("the server does not speak TLS on this port")]
     NotTls,
     /// It did not answer in time.
+    #[error("the server did not answer the TLS handshake in time")]
     Silent,
     /// It ended the connection.
+    #[error("the server ended the connection during the TLS handshake")]
     Ended,
     /// No trusted certificate vouches for its own.
+    #[error("the server's certificate is from an unknown issuer")]
     UnknownIssuer,
     /// Its certificate is that of a CA, which vouches for others.
+    #[error("the server's certificate is that of a CA, which is no server's")]
     CaCertificate,
     /// Its certificate is for other names.
+    #[error("the server's certificate is for another name")]
     NameMismatch,
     /// Its certificate has expired.
+    #[error("the server's certificate has expired")]
     Expired,
     /// Its certificate is not valid yet.
+    #[error("the server's certificate is not valid yet")]
     NotValidYet,
     /// It has no version of the protocol that is spoken here.
+    #[error("the server has neither TLS 1.2 nor 1.3 with a common cipher")]
     Version,
     /// Anything else.
+    #[error("the TLS handshake failed: {error}")]
     Failed {
         /// In one line.
         error: String,
@@ -80,9 +90,7 @@ impl TlsFault {
             _ => None,
         }
     }
-}
 
-impl TlsFault {
     /// What to do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
@@ -100,24 +108,5 @@ impl TlsFault {
             TlsFault::Version => "enable TLS 1.2 or 1.3 at the server",
             TlsFault::Failed { .. } => "see the server's log",
         }
-    }
-}
-
-impl fmt::Display for TlsFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TlsFault::NotTls => "the server does not speak TLS on this port",
-            TlsFault::Silent => "the server did not answer the TLS handshake in time",
-            TlsFault::Ended => "the server ended the connection during the TLS handshake",
-            TlsFault::UnknownIssuer => "the server's certificate is from an unknown issuer",
-            TlsFault::CaCertificate => {
-                "the server's certificate is that of a CA, which is no server's"
-            }
-            TlsFault::NameMismatch => "the server's certificate is for another name",
-            TlsFault::Expired => "the server's certificate has expired",
-            TlsFault::NotValidYet => "the server's certificate is not valid yet",
-            TlsFault::Version => "the server has neither TLS 1.2 nor 1.3 with a common cipher",
-            TlsFault::Failed { error } => return write!(f, "the TLS handshake failed: {error}"),
-        })
     }
 }

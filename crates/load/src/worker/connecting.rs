@@ -15,7 +15,6 @@ const PAUSE_NS: i64 = 1_000_000;
 const DOUBLED_MAX: u32 = 9;
 
 impl LoadWorker<'_> {
-    /// Begins to connect.
     pub(super) fn connect(&mut self, index: u32) {
         let turn = self.connects * self.plan.threads + self.number;
         self.connects += 1;

@@ -20,7 +20,6 @@ pub(super) enum Broken {
 }
 
 impl LoadWorker<'_> {
-    /// Begins the handshake over a socket that is connected.
     pub(super) fn begin_handshake(&mut self, index: u32, tls: &Tls) {
         let connection = &mut self.connections[index as usize];
         connection.stage = Stage::Handshaking;

@@ -7,7 +7,6 @@ use crate::results::interval::Interval;
 use crate::results::part::Part;
 use std::sync::mpsc::Sender;
 
-/// A request in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight {
     /// When it was due.
@@ -16,7 +15,6 @@ pub(crate) struct InFlight {
     pub sent_ns: i64,
 }
 
-/// What one thread counts.
 #[derive(Debug)]
 pub(crate) struct Tally {
     /// What it measured so far.
@@ -34,7 +32,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts nothing yet.
     pub(crate) fn new(plan: &Plan, sender: Sender<(usize, Interval)>) -> Tally {
         Tally {
             part: Part::new(plan),
@@ -48,7 +45,6 @@ impl Tally {
         }
     }
 
-    /// Sets the end of the warm-up.
     pub(crate) fn begin(&mut self, zero_ns: i64) {
         self.zero_ns = zero_ns;
         self.interval_end_ns = zero_ns + self.interval_ns;

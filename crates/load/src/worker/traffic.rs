@@ -114,7 +114,6 @@ impl LoadWorker<'_> {
         }
     }
 
-    /// A socket has events.
     #[inline]
     pub(super) fn ready(&mut self, index: u32, flags: EventFlags) {
         let connection = &self.connections[index as usize];

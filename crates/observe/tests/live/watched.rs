@@ -33,7 +33,7 @@ fn assert_half_empty(seen: &Observation) {
 }
 
 fn stopped(seen: &Observation) -> bool {
-    matches!(seen.remarks.as_slice(), [Remark::Stopped { .. }])
+    matches!(seen.remarks.as_slice(), [Remark::Stopped(_)])
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn waits_whose_array_is_too_small_for_all_that_is_active() {
     assert_eq!((waiter.watched, waiter.events_most), (Some(exactly(10)), 1));
     // What is seen is a third of what is active, so a remark is due.
     assert_is(waiter.ratio, 0.1);
-    let full = Remark::Full { share: 1.0 };
+    let full = Remark::Full(1.0);
     assert!(seen.remarks.contains(&full), "{:?}", seen.remarks);
     assert!(full.to_string().starts_with("100 % of the waits returned as many events as"));
 }
@@ -98,7 +98,7 @@ fn a_server_that_does_nothing_but_wait() {
     assert_is(waiter.ratio, 0.1);
     assert!(seen.looked <= seen.took && seen.cost > 0.0, "{seen:?}");
     // On a busy machine a ring may run over before it is read.
-    let is_unexpected = |remark: &&Remark| !matches!(remark, Remark::Lost { .. });
+    let is_unexpected = |remark: &&Remark| !matches!(remark, Remark::Lost(_));
     assert_eq!(seen.remarks.iter().find(is_unexpected), None);
 }
 
@@ -248,7 +248,7 @@ fn a_server_that_ends_meanwhile() {
     let never = server.report_then_end(1_000);
     let Some(seen) = watch(server.pid(), PATIENCE, &never) else { return };
     let seen = seen.unwrap();
-    assert!(matches!(seen.remarks.as_slice(), [Remark::Ended { .. }]), "{seen:?}");
+    assert!(matches!(seen.remarks.as_slice(), [Remark::Ended(_)]), "{seen:?}");
     let waiter = only(&seen);
     assert_is(waiter.events_per_wait, 1.0);
     // The set may be gone before its size is read.

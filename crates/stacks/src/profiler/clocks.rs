@@ -43,7 +43,6 @@ const STACK_BYTES_OF_SWITCHES: u32 = 512;
 /// A sample has as much besides the stack at the most: the call chain.
 const OTHER_BYTES_MAX: f64 = 1024.0;
 
-/// Opens one clock.
 pub(crate) type Open<'a> = &'a dyn Fn(Target, Sampling) -> io::Result<Event>;
 
 /// What is sampled.
@@ -55,7 +54,6 @@ pub(super) enum Scope {
     Descent,
 }
 
-/// What was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     pub scope: Scope,
@@ -188,7 +186,7 @@ impl Clocks {
     /// From now on they run, and a thread empties their rings: the first look at records reads the tables of the
     /// programs, which takes longer than a ring lasts.
     pub fn enable(&mut self) -> Result<(), ProfileError> {
-        let refused = |error: io::Error| ProfileError::System { error: error.to_string() };
+        let refused = |error: io::Error| ProfileError::System(error.to_string());
         let (emptied, ended) = channel();
         let rings = Arc::clone(&self.rings);
         let empty = move || {
@@ -414,9 +412,7 @@ mod tests {
         assert!(
             matches!(
                 error,
-                ProfileError::Sandboxed
-                    | ProfileError::Forbidden { .. }
-                    | ProfileError::NoPerfEvents
+                ProfileError::Sandboxed | ProfileError::Forbidden(_) | ProfileError::NoPerfEvents
             ),
             "{error}"
         );

@@ -13,35 +13,20 @@ const LEVEL_OF_USERS_MAX: i64 = 2;
 pub enum ProfileError {
     /// The kernel has no perf events, or a sandbox acts as if it had none.
     NoPerfEvents,
-    /// `kernel.perf_event_paranoid` allows them to root alone.
-    Forbidden {
-        /// The level.
-        perf_level: i64,
-    },
+    /// `kernel.perf_event_paranoid`, at this level, allows them to root alone.
+    Forbidden(i64),
     /// A sandbox or a security module refuses the call: a container does.
     Sandboxed,
-    /// The process is another user's.
-    ForeignProcess {
-        /// The process.
-        pid: u32,
-    },
-    /// There is no such process.
-    NoProcess {
-        /// The process.
-        pid: u32,
-    },
-    /// No more memory may be locked for the samples.
-    MemoryLimit {
-        /// `kernel.perf_event_mlock_kb`; absent where it can't be read.
-        kilobytes: Option<u64>,
-    },
+    /// The process of this number is another user's.
+    ForeignProcess(u32),
+    /// There is no process of this number.
+    NoProcess(u32),
+    /// No more memory may be locked for the samples; `kernel.perf_event_mlock_kb`, where that can be read.
+    MemoryLimit(Option<u64>),
     /// No more descriptors may be open.
     DescriptorLimit,
-    /// Anything else.
-    System {
-        /// The operating system's answer.
-        error: String,
-    },
+    /// Anything else, by the answer of the system.
+    System(String),
 }
 
 impl ProfileError {
@@ -59,16 +44,16 @@ impl ProfileError {
             (Some(Errno::ACCESS | Errno::PERM), Some(perf_level))
                 if perf_level > LEVEL_OF_USERS_MAX && !is_root =>
             {
-                ProfileError::Forbidden { perf_level }
+                ProfileError::Forbidden(perf_level)
             }
             // The kernel itself answers EACCES: it does so for a process that may not be traced.
             (Some(Errno::ACCESS), _) if pid != std::process::id() => {
-                ProfileError::ForeignProcess { pid }
+                ProfileError::ForeignProcess(pid)
             }
             (Some(Errno::ACCESS | Errno::PERM), _) => ProfileError::Sandboxed,
-            (Some(Errno::SRCH), _) => ProfileError::NoProcess { pid },
+            (Some(Errno::SRCH), _) => ProfileError::NoProcess(pid),
             (Some(Errno::MFILE | Errno::NFILE), _) => ProfileError::DescriptorLimit,
-            _ => ProfileError::System { error: error.to_string() },
+            _ => ProfileError::System(error.to_string()),
         }
     }
 
@@ -76,9 +61,9 @@ impl ProfileError {
     pub(crate) fn from_ring(error: &io::Error) -> Self {
         match Errno::from_io_error(error) {
             Some(Errno::PERM | Errno::NOMEM) => {
-                ProfileError::MemoryLimit { kilobytes: setting("kernel.perf_event_mlock_kb") }
+                ProfileError::MemoryLimit(setting("kernel.perf_event_mlock_kb"))
             }
-            _ => ProfileError::System { error: error.to_string() },
+            _ => ProfileError::System(error.to_string()),
         }
     }
 }
@@ -90,23 +75,23 @@ impl ProfileError {
             ProfileError::NoPerfEvents => {
                 "this kernel has no perf events, or a sandbox hides them".into()
             }
-            ProfileError::Forbidden { perf_level } => {
+            ProfileError::Forbidden(perf_level) => {
                 format!("kernel.perf_event_paranoid is {perf_level}: only root may sample")
             }
             ProfileError::Sandboxed => {
                 "a sandbox or a security module refuses perf_event_open, which the kernel allows"
                     .into()
             }
-            ProfileError::ForeignProcess { pid } => format!("process {pid} is another user's"),
-            ProfileError::NoProcess { pid } => format!("there is no process {pid}"),
-            ProfileError::MemoryLimit { kilobytes } => {
+            ProfileError::ForeignProcess(pid) => format!("process {pid} is another user's"),
+            ProfileError::NoProcess(pid) => format!("there is no process {pid}"),
+            ProfileError::MemoryLimit(kilobytes) => {
                 let setting = kilobytes.map_or_else(String::new, |kilobytes| {
                     format!(" (kernel.perf_event_mlock_kb is {kilobytes})")
                 });
                 format!("no more memory may be locked for samples{setting}")
             }
             ProfileError::DescriptorLimit => "no more descriptors may be open".into(),
-            ProfileError::System { error } => format!("perf_event_open: {error}"),
+            ProfileError::System(error) => format!("perf_event_open: {error}"),
         }
     }
 
@@ -116,18 +101,18 @@ impl ProfileError {
             ProfileError::NoPerfEvents => {
                 Some("run outside of the container, or on a kernel with CONFIG_PERF_EVENTS")
             }
-            ProfileError::Forbidden { .. } => {
+            ProfileError::Forbidden(_) => {
                 Some("run as root, or sudo sysctl -w kernel.perf_event_paranoid=1")
             }
             ProfileError::Sandboxed => Some(
                 "in a container: --cap-add PERFMON, and a seccomp profile that allows perf_event_open",
             ),
-            ProfileError::ForeignProcess { .. } => Some("run as root, or as that user"),
-            ProfileError::MemoryLimit { .. } => {
+            ProfileError::ForeignProcess(_) => Some("run as root, or as that user"),
+            ProfileError::MemoryLimit(_) => {
                 Some("run as root, or sudo sysctl -w kernel.perf_event_mlock_kb=8192")
             }
             ProfileError::DescriptorLimit => Some("raise ulimit -n"),
-            ProfileError::NoProcess { .. } | ProfileError::System { .. } => None,
+            ProfileError::NoProcess(_) | ProfileError::System(_) => None,
         }
     }
 }
@@ -159,16 +144,16 @@ mod tests {
         };
         assert_eq!(from(Errno::NOSYS, own, Some(2), true), ProfileError::NoPerfEvents);
         assert_eq!(from(Errno::ACCESS, own, None, true), ProfileError::NoPerfEvents);
-        let forbidden = ProfileError::Forbidden { perf_level: 3 };
+        let forbidden = ProfileError::Forbidden(3);
         assert_eq!(from(Errno::ACCESS, own, Some(3), false), forbidden);
         assert_eq!(from(Errno::PERM, own, Some(2), false), ProfileError::Sandboxed);
         assert_eq!(from(Errno::PERM, 1, Some(4), true), ProfileError::Sandboxed);
-        let foreign = ProfileError::ForeignProcess { pid: 1 };
+        let foreign = ProfileError::ForeignProcess(1);
         assert_eq!(from(Errno::ACCESS, 1, Some(2), false), foreign);
-        assert_eq!(from(Errno::SRCH, 1, Some(2), false), ProfileError::NoProcess { pid: 1 });
+        assert_eq!(from(Errno::SRCH, 1, Some(2), false), ProfileError::NoProcess(1));
         assert_eq!(from(Errno::MFILE, 1, Some(2), false), ProfileError::DescriptorLimit);
         let memory = ProfileError::from_ring(&Errno::PERM.into());
-        assert!(matches!(memory, ProfileError::MemoryLimit { .. }), "{memory:?}");
+        assert!(matches!(memory, ProfileError::MemoryLimit(_)), "{memory:?}");
         for error in [
             ProfileError::NoPerfEvents,
             forbidden,

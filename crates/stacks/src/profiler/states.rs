@@ -162,7 +162,6 @@ fn ended(shared: &Mutex<Shared>, processes: &mut Processes) -> Vec<WaitSpan> {
     seen.into_iter().filter_map(span).collect()
 }
 
-/// What looks.
 #[derive(Default)]
 struct Look {
     shared: Arc<Mutex<Shared>>,

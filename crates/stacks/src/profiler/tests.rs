@@ -262,16 +262,13 @@ fn a_process_that_has_gone_is_refused_and_the_rest_is_still_sampled() {
     let pid = Pid::from_child(&gone);
     gone.wait().unwrap();
     let raw = pid.as_raw_pid().cast_unsigned();
-    assert_eq!(
-        Profiler::start(pid, FREQUENCY_HZ).err(),
-        Some(ProfileError::NoProcess { pid: raw })
-    );
+    assert_eq!(Profiler::start(pid, FREQUENCY_HZ).err(), Some(ProfileError::NoProcess(raw)));
     let (child, _out) = start_child();
     for open in [&Event::clock as Open<'_>, &only_descent] {
         let own = Pid::from_child(&child.0);
         let (idle, _its_out): (Started, _) = start(Command::new("sleep").arg("1000"));
         let mut profiler = Profiler::start_with(idle.pid(), FREQUENCY_HZ, open).unwrap();
-        assert_eq!(profiler.try_attach(pid), Err(ProfileError::NoProcess { pid: raw }));
+        assert_eq!(profiler.try_attach(pid), Err(ProfileError::NoProcess(raw)));
         profiler.attach(own);
         let profile = profile(profiler, 20);
         let is_attached =

@@ -123,11 +123,11 @@ impl Display for Function {
 impl Display for Limitation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Limitation::ThreadsMissing { threads } => {
+            Limitation::ThreadsMissing(threads) => {
                 write!(f, "Only the first {threads} threads were looked at.")
             }
-            Limitation::Unsampled { error } => write!(f, "Not sampled: {error}"),
-            Limitation::KernelHidden { perf_level } => {
+            Limitation::Unsampled(error) => write!(f, "Not sampled: {error}"),
+            Limitation::KernelHidden(perf_level) => {
                 let level = perf_level.map_or_else(
                     || "it is not allowed".to_owned(),
                     |level| format!("kernel.perf_event_paranoid is {level}"),

@@ -80,13 +80,13 @@ impl Sampler {
         let Sampler { profiler, threads, files, blocked_at } = self;
         let mut limitations = Vec::new();
         if threads.truncated {
-            limitations.push(Limitation::ThreadsMissing { threads: threads.list.len() });
+            limitations.push(Limitation::ThreadsMissing(threads.list.len()));
         }
         let mut seen = match profiler {
             Ok(profiler) => profiler.into_leaves(),
             Err(error) => {
                 if !threads.list.is_empty() {
-                    limitations.push(Limitation::Unsampled { error: error.to_string() });
+                    limitations.push(Limitation::Unsampled(error.to_string()));
                 }
                 Leaves { samples: Vec::new(), files: MappedFiles::default(), limits: Vec::new() }
             }
@@ -175,12 +175,10 @@ fn cpu_ns(threads: &Threads, thread: &Thread, leaves: &[Leaf]) -> u64 {
 /// What a limit of a profile with so many samples comes to.
 fn limitation(limit: &ProfileLimit, samples: u64) -> Option<Limitation> {
     Some(match limit {
-        ProfileLimit::KernelHidden { perf_level } => {
-            Limitation::KernelHidden { perf_level: *perf_level }
-        }
+        ProfileLimit::KernelHidden { perf_level } => Limitation::KernelHidden(*perf_level),
         ProfileLimit::SamplesLost { lost } => Limitation::SamplesLost { lost: *lost, samples },
         ProfileLimit::ProcessHidden { program, error } => {
-            Limitation::Unsampled { error: format!("{program}: {error}") }
+            Limitation::Unsampled(format!("{program}: {error}"))
         }
         // Neither was asked for.
         ProfileLimit::KernelSymbolsHidden

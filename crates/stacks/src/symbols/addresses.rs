@@ -53,7 +53,6 @@ struct MappedFile {
     file: Option<File>,
 }
 
-/// What an address turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResolvedAddress {
     pub kind: FrameKind,

@@ -1,6 +1,7 @@
 //! Memory maps: mmap and munmap, one page or many, and the touch that makes the kernel put a page
 //! behind one.
 
+use crate::answer::{counted, done};
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
@@ -26,6 +27,9 @@ pub enum Behind<'a> {
     /// The same without a claim to room in swap (`MAP_NORESERVE`). Next to one of [`Behind::Memory`] it
     /// stays a map of its own, unless `vm.overcommit_memory` is 2.
     MemoryUnreserved,
+    /// Memory to read and write that processes forked from this one see too; with a descriptor, that of its owner in the
+    /// kernel.
+    Shared(Option<BorrowedFd<'a>>),
 }
 
 /// A map in this process. It goes when this value does, or with [`Map::unmap`].
@@ -57,6 +61,8 @@ impl Map {
             Behind::MemoryUnreserved => {
                 (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
             }
+            Behind::Shared(Some(fd)) => (PROT_READ | PROT_WRITE, MAP_SHARED, fd.as_raw_fd(), 0),
+            Behind::Shared(None) => (PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
         };
         let writable = protection & PROT_WRITE != 0;
         let offset = libc::off_t::try_from(offset).map_err(io::Error::other)?;
@@ -156,9 +162,9 @@ impl Map {
         message.msg_iov = pieces.as_mut_ptr();
         message.msg_iovlen = pieces.len() as _;
         // SAFETY: both pieces outlive the call, which only reads them; the second is within the map.
-        let sent =
-            unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) };
-        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+        counted(unsafe {
+            libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL)
+        })
     }
 
     /// Where it is, for those in this crate that share it with the kernel.
@@ -179,8 +185,7 @@ impl Map {
     #[inline]
     fn take_away(&self) -> io::Result<()> {
         // SAFETY: the map is this value's own, and the value is going.
-        let done = unsafe { libc::munmap(self.at.as_ptr().cast(), self.bytes.get()) };
-        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        done(unsafe { libc::munmap(self.at.as_ptr().cast(), self.bytes.get()) })
     }
 }
 

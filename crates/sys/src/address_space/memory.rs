@@ -1,5 +1,6 @@
 //! Memory of a process on pages of a known size, and chains of dependent loads through it.
 
+use crate::answer::done;
 use crate::map::{Behind, Map, page_bytes};
 use std::fs::read_to_string;
 use std::io;
@@ -62,8 +63,7 @@ impl Memory {
             Pages::Huge => libc::MADV_HUGEPAGE,
         };
         // SAFETY: the range is within the map of this value; the advice changes no byte of it.
-        let done = unsafe { libc::madvise(self.start().cast(), self.whole_bytes, advice) };
-        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        done(unsafe { libc::madvise(self.start().cast(), self.whole_bytes, advice) })
     }
 
     fn start(&self) -> *mut u8 {

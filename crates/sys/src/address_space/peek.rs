@@ -1,5 +1,6 @@
 //! Memory of another process, read without stopping it: `process_vm_readv`.
 
+use crate::answer::counted;
 use std::io;
 
 /// Reads the memory of process `pid` from `address` on, and returns how many bytes could be read.
@@ -15,10 +16,9 @@ pub fn read(pid: u32, address: u64, into: &mut [u8]) -> io::Result<usize> {
         libc::iovec { iov_base: std::ptr::without_provenance_mut(address), iov_len: length };
     // SAFETY: `here` is one slice that may be written to; `there` is only a number to the kernel,
     // which checks it against the other process.
-    let read = unsafe {
+    counted(unsafe {
         libc::process_vm_readv(pid.cast_signed(), &raw const here, 1, &raw const there, 1, 0)
-    };
-    usize::try_from(read).map_err(|_| io::Error::last_os_error())
+    })
 }
 
 #[cfg(test)]

@@ -1,20 +1,18 @@
 //! Words in memory that this process shares with those that it forks.
 
+use crate::map::{Behind, Map};
 use std::io;
 use std::ops::Deref;
-use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
 /// So many words, all zero at first. Processes forked from this one see the same memory.
 #[derive(Debug)]
 pub struct SharedWords {
-    at: NonNull<AtomicU64>,
+    map: Map,
     count: usize,
 }
 
-// SAFETY: the words are atomic, and the map belongs to the process, not to a thread.
-unsafe impl Send for SharedWords {}
-// SAFETY: as above: only atomic accesses are given out.
+// SAFETY: the words are atomic, and only atomic accesses are given out.
 unsafe impl Sync for SharedWords {}
 
 impl SharedWords {
@@ -23,21 +21,10 @@ impl SharedWords {
     /// # Errors
     /// `EINVAL` for none; else as mmap(2).
     pub fn new(count: usize) -> io::Result<SharedWords> {
-        use libc::{MAP_ANONYMOUS, MAP_SHARED, PROT_READ, PROT_WRITE};
+        let too_many = || io::Error::from_raw_os_error(libc::EINVAL);
         let bytes = count.checked_mul(size_of::<AtomicU64>()).ok_or_else(too_many)?;
-        let (protection, flags) = (PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
-        // SAFETY: a new map at a place that the kernel chooses touches no used memory.
-        let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
-        if at == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let at = NonNull::new(at.cast()).ok_or_else(too_many)?;
-        Ok(SharedWords { at, count })
+        Ok(SharedWords { map: Map::new(Behind::Shared(None), bytes)?, count })
     }
-}
-
-fn too_many() -> io::Error {
-    io::Error::from_raw_os_error(libc::EINVAL)
 }
 
 impl Deref for SharedWords {
@@ -46,14 +33,7 @@ impl Deref for SharedWords {
     #[inline]
     fn deref(&self) -> &[AtomicU64] {
         // SAFETY: the map has so many words, aligned to a page and zero at first, and lives while this does.
-        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.count) }
-    }
-}
-
-impl Drop for SharedWords {
-    fn drop(&mut self) {
-        // SAFETY: the map is this value's own, and the value is going.
-        unsafe { libc::munmap(self.at.as_ptr().cast(), self.count * size_of::<AtomicU64>()) };
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.count) }
     }
 }
 

@@ -2,6 +2,7 @@
 //! (`F_OFD_SETLK`): the kernel releases them when its last descriptor is closed, however the process ends. Every process
 //! that opens the file sees them, in any namespace, and over a network file system that passes locks on.
 
+use crate::answer::done;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -51,10 +52,7 @@ fn set(file: &File, offset: i64, kind: libc::c_int) -> io::Result<()> {
         l_pid: 0,
     };
     // SAFETY: the descriptor is open as long as the file is borrowed, and the kernel only reads the lock.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
+    done(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) })
 }
 
 #[cfg(test)]

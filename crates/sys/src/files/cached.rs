@@ -1,8 +1,9 @@
 //! Which pages of a file are in the page cache: mincore.
 
+use crate::answer::done;
+use crate::map::{Behind, Map, page_bytes};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 
 /// How many pages of the first `bytes` of a file are in the page cache, and how many there are.
 ///
@@ -13,22 +14,11 @@ pub fn pages_cached(file: &File, bytes: usize) -> io::Result<(usize, usize)> {
     if bytes == 0 {
         return Ok((0, 0));
     }
-    let pages = bytes.div_ceil(crate::map::page_bytes());
-    let mut states = vec![0_u8; pages];
-    let (nowhere, file) = (std::ptr::null_mut(), file.as_raw_fd());
-    // SAFETY: a new map at a place that the kernel chooses; nothing is read through it.
-    let at = unsafe { libc::mmap(nowhere, bytes, libc::PROT_READ, libc::MAP_SHARED, file, 0) };
-    if at == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
+    let map = Map::new(Behind::File(file, 0), bytes)?;
+    let mut states = vec![0_u8; bytes.div_ceil(page_bytes())];
     // SAFETY: the map is `bytes` long, and `states` has a byte for each of its pages.
-    let cached_pages = match unsafe { libc::mincore(at, bytes, states.as_mut_ptr()) } {
-        0 => Ok(states.iter().filter(|&&state| state & 1 != 0).count()),
-        _ => Err(io::Error::last_os_error()),
-    };
-    // SAFETY: the map was made above, and nothing refers to it.
-    unsafe { libc::munmap(at, bytes) };
-    cached_pages.map(|cached| (cached, pages))
+    done(unsafe { libc::mincore(map.as_ptr().cast(), bytes, states.as_mut_ptr()) })?;
+    Ok((states.iter().filter(|&&state| state & 1 != 0).count(), states.len()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! In how many pieces a file lies on its disk: the ioctl FIEMAP.
 
+use crate::answer::done;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -60,9 +61,7 @@ pub fn pieces(file: &File) -> io::Result<u64> {
         };
         let mut request = FiemapRequest { head, extents: [Extent::default(); BATCH] };
         // SAFETY: the request is as the kernel declares it, with room for as many extents as it says.
-        if unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &raw mut request) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        done(unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &raw mut request) })?;
         let count = (request.head.mapped_extents as usize).min(BATCH);
         for extent in &request.extents[..count] {
             pieces += u64::from(end != Some(extent.physical));

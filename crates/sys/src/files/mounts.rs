@@ -1,5 +1,6 @@
 //! Mounts that only this process and its children see.
 
+use crate::answer::done;
 use std::io;
 
 /// Gives this process mounts of its own: what is mounted or unmounted from now on, no other process sees, and
@@ -22,8 +23,5 @@ pub fn make_own() -> io::Result<()> {
 
 fn unshare(flags: libc::c_int) -> io::Result<()> {
     // SAFETY: the flags never name descriptors or memory, so nothing that other threads use changes.
-    match unsafe { libc::unshare(flags) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    done(unsafe { libc::unshare(flags) })
 }

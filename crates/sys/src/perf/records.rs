@@ -1,5 +1,6 @@
 //! The records in the ring of a clock. They come from the kernel, but are read as if anything wrote them: a
 //! record that is cut off or contradicts itself is left out.
+#![expect(missing_docs, reason = "fields whose names say all have no doc")]
 
 /// `PERF_RECORD_…`: the kinds that are read.
 const LOST: u32 = 2;
@@ -41,14 +42,7 @@ pub enum Record<'a> {
     /// A thread has been started.
     Forked(Forked),
     /// A thread has ended.
-    Ended {
-        /// Its process.
-        pid: u32,
-        /// Its number.
-        tid: u32,
-        /// When.
-        time_ns: u64,
-    },
+    Ended { pid: u32, tid: u32, time_ns: u64 },
     /// A thread has got a CPU.
     Resumed(Resumed),
     /// So many records were dropped.
@@ -58,17 +52,12 @@ pub enum Record<'a> {
 /// Where a thread was when its clock came.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
-    /// Whether it was in the kernel.
     pub in_kernel: bool,
-    /// The program counter.
     pub address: u64,
-    /// Its process.
     pub pid: u32,
-    /// Its number.
     pub tid: u32,
     /// When, by `CLOCK_MONOTONIC`.
     pub time_ns: u64,
-    /// The CPU.
     pub cpu: u32,
     /// What the clock has counted since the last sample: nanoseconds or cycles.
     pub period: u64,
@@ -82,13 +71,11 @@ pub struct Sample<'a> {
 /// The registers of a program that lead to its callers, and the top of its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserState<'a> {
-    /// The program counter.
     pub instruction_pointer: u64,
     /// The stack pointer: where `stack` begins.
     pub stack_pointer: u64,
     /// The frame pointer, if the program uses one.
     pub frame_pointer: u64,
-    /// The bytes from the stack pointer on.
     pub stack: &'a [u8],
 }
 
@@ -127,11 +114,8 @@ impl Sample<'_> {
 /// What a process has mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapped<'a> {
-    /// The process.
     pub pid: u32,
-    /// The first address.
     pub start: u64,
-    /// How many bytes.
     pub length: u64,
     /// Where they begin in the file.
     pub offset: u64,
@@ -139,35 +123,27 @@ pub struct Mapped<'a> {
     pub inode: u64,
     /// The file as the kernel names it, or `//anon`, `[vdso]`.
     pub path: &'a [u8],
-    /// When.
     pub time_ns: u64,
 }
 
 /// A thread's new name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named<'a> {
-    /// Its process.
     pub pid: u32,
-    /// Its number.
     pub tid: u32,
     /// Whether the process runs another program from now on.
     pub is_exec: bool,
-    /// The name.
     pub name: &'a [u8],
-    /// When.
     pub time_ns: u64,
 }
 
 /// A thread, or a process with its first thread, that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forked {
-    /// Its process.
     pub pid: u32,
     /// The process that started it: the same for a thread.
     pub parent: u32,
-    /// Its number.
     pub tid: u32,
-    /// When.
     pub time_ns: u64,
 }
 
@@ -175,13 +151,9 @@ pub struct Forked {
 /// of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resumed {
-    /// Its process.
     pub pid: u32,
-    /// Its number.
     pub tid: u32,
-    /// The CPU.
     pub cpu: u32,
-    /// When.
     pub time_ns: u64,
 }
 

@@ -1,5 +1,6 @@
 //! The CPU time of another process, to the nanosecond: its CPU-time clock.
 
+use crate::answer::done;
 use crate::proc::{Stat, TICK_NS};
 use std::io;
 
@@ -17,9 +18,7 @@ pub fn cpu_ns(pid: i32) -> io::Result<u64> {
     }
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is valid to write to.
-    if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(unsafe { libc::clock_gettime(clock, &raw mut time) })?;
     Ok(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }
 

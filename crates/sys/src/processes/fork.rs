@@ -1,5 +1,6 @@
 //! fork(2): a child that goes on with a closure, and one that ends at once.
 
+use crate::answer::done;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use std::io;
 
@@ -32,9 +33,7 @@ pub fn fork(life: impl FnOnce() -> i32) -> io::Result<u32> {
     let parent = std::process::id();
     // SAFETY: this is the only thread, so the child has all that it could need in a consistent state.
     let child = unsafe { libc::fork() };
-    if child < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(child)?;
     if child > 0 {
         return Ok(child.cast_unsigned());
     }
@@ -61,19 +60,13 @@ pub fn fork_exit() -> io::Result<()> {
         // SAFETY: ends the child.
         unsafe { libc::_exit(0) };
     }
-    if child < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(child)?;
     let mut status = 0;
     loop {
         // SAFETY: `status` is valid to write to.
-        let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
-        if ended == child {
-            break;
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
+        match done(unsafe { libc::waitpid(child, &raw mut status, 0) }) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            ended => break ended?,
         }
     }
     if status == 0 { Ok(()) } else { Err(io::Error::other("a child ended with an error")) }

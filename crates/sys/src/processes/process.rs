@@ -1,5 +1,6 @@
 //! What the kernel counts for processes, how one ended (rusage and wait4), and this program started again.
 
+use crate::answer::counted;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
@@ -63,24 +64,16 @@ impl Resources {
     /// What was used since `before`; of what the kernel has counted down since, nothing.
     #[must_use]
     pub fn since(&self, before: &Resources) -> Resources {
-        let Resources {
-            user_ns,
-            system_ns,
-            switches_voluntary,
-            switches_involuntary,
-            faults_minor,
-            faults_major,
-            rss_max_bytes,
-        } = *self;
+        let more = |count: fn(&Resources) -> u64| count(self).saturating_sub(count(before));
         Resources {
-            user_ns: user_ns.saturating_sub(before.user_ns),
-            system_ns: system_ns.saturating_sub(before.system_ns),
-            switches_voluntary: switches_voluntary.saturating_sub(before.switches_voluntary),
-            switches_involuntary: switches_involuntary.saturating_sub(before.switches_involuntary),
-            faults_minor: faults_minor.saturating_sub(before.faults_minor),
-            faults_major: faults_major.saturating_sub(before.faults_major),
+            user_ns: more(|all| all.user_ns),
+            system_ns: more(|all| all.system_ns),
+            switches_voluntary: more(|all| all.switches_voluntary),
+            switches_involuntary: more(|all| all.switches_involuntary),
+            faults_minor: more(|all| all.faults_minor),
+            faults_major: more(|all| all.faults_major),
             // A maximum has no difference.
-            rss_max_bytes,
+            rss_max_bytes: self.rss_max_bytes,
         }
     }
 
@@ -143,16 +136,11 @@ fn wait_with(pid: libc::pid_t, options: libc::c_int) -> io::Result<Option<(End, 
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     loop {
         // SAFETY: both pointers are valid to write to for the length of the call.
-        let ended = unsafe { wait4(pid, &raw mut status, options, usage.as_mut_ptr()) };
-        if ended == 0 {
-            return Ok(None);
-        }
-        if ended > 0 {
-            break;
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
+        match counted(unsafe { wait4(pid, &raw mut status, options, usage.as_mut_ptr()) }) {
+            Ok(0) => return Ok(None),
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
     // SAFETY: wait4 filled it in; all zeroes would be valid too.

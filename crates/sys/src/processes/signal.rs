@@ -4,11 +4,12 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::RangeInclusive;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use libc::{c_int, c_long, signalfd_siginfo, sigset_t};
 
+use crate::answer::{counted, done, owned};
 use crate::timeout;
 
 /// The signal that the kernel sends when a real-time signal finds no room in the queue.
@@ -117,12 +118,9 @@ pub fn take(set: &SignalSet, timeout: Option<Duration>) -> io::Result<Option<Tak
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the set is valid, `info` has room, `limit` is null or a valid timespec.
     let signal = unsafe { libc::sigtimedwait(&raw const set.0, info.as_mut_ptr(), limit) };
-    if signal < 0 {
-        let error = io::Error::last_os_error();
-        return match error.raw_os_error() {
-            Some(libc::EAGAIN) => Ok(None),
-            _ => Err(error),
-        };
+    match done(signal) {
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Ok(None),
+        result => result?,
     }
     // SAFETY: zeroed, then filled; all its parts are plain numbers.
     let code = unsafe { info.assume_init_ref() }.si_code;
@@ -144,11 +142,8 @@ impl SignalFd {
     /// `signalfd(2)`, non-blocking, that takes at most `batch` signals of `set` in one read.
     pub fn new(set: &SignalSet, batch: usize) -> io::Result<Self> {
         let flags = libc::SFD_NONBLOCK | libc::SFD_CLOEXEC;
-        // SAFETY: the set is valid; the descriptor is new.
-        let fd = unsafe { libc::signalfd(-1, &raw const set.0, flags) };
-        done(fd)?;
-        // SAFETY: the kernel just gave it to us, nothing else has it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: the set is valid; the call makes a descriptor.
+        let fd = unsafe { owned(libc::signalfd(-1, &raw const set.0, flags)) }?;
         // SAFETY: a structure of plain numbers may be all zeroes.
         let empty: signalfd_siginfo = unsafe { std::mem::zeroed() };
         Ok(SignalFd { fd, buffer: vec![empty; batch.max(1)] })
@@ -161,12 +156,9 @@ impl SignalFd {
         // SAFETY: the pointer and the length are those of one buffer of plain numbers.
         let got =
             unsafe { libc::read(self.fd.as_raw_fd(), self.buffer.as_mut_ptr().cast(), bytes) };
-        let got = match usize::try_from(got) {
-            Ok(got) => got / size_of::<signalfd_siginfo>(),
-            Err(_) => match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::WouldBlock => 0,
-                error => return Err(error),
-            },
+        let got = match counted(got) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            got => got? / size_of::<signalfd_siginfo>(),
         };
         Ok(self.buffer[..got].iter().map(|info| Taken {
             signal: info.ssi_signo.cast_signed(),
@@ -240,10 +232,6 @@ fn fcntl(fd: BorrowedFd<'_>, command: c_int, argument: c_int) -> io::Result<c_in
     done(answer).map(|()| answer)
 }
 
-fn done(answer: c_int) -> io::Result<()> {
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,11 +280,8 @@ mod tests {
 
     #[test]
     fn an_eventfd_does_not_take_o_async() {
-        // SAFETY: takes two numbers.
-        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
-        assert!(fd >= 0);
-        // SAFETY: it is new, nothing else has it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: takes two numbers, and makes a descriptor.
+        let fd = unsafe { owned(libc::eventfd(0, libc::EFD_CLOEXEC)) }.unwrap();
         let before = flags(fd.as_fd()).unwrap();
         set_flags(fd.as_fd(), before | libc::O_ASYNC).unwrap();
         assert_eq!(flags(fd.as_fd()).unwrap(), before);

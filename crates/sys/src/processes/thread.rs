@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+use crate::answer::done;
 use crate::signal::{self, SignalSet};
 
 /// Gives the calling thread a table of descriptors of its own, with those below 3 and `keep` in it
@@ -37,10 +38,7 @@ pub unsafe fn own_descriptors(keep: &[BorrowedFd<'_>]) -> io::Result<()> {
 fn close_range(first: u32, last: u32, flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: three numbers; nothing is pointed to. What is closed is in a table that is no longer shared:
     // other threads keep what they have, and the caller of `own_descriptors` vouches for this one.
-    match unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    done(unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) })
 }
 
 /// Blocks every signal in the calling thread but those that tell of its own faults, so that handlers

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use libc::{c_long, c_ulong};
 
+use crate::answer::{counted, done};
 use crate::timeout::SECONDS_MAX;
 
 const IOCB_CMD_POLL: u16 = 5;
@@ -118,8 +119,8 @@ impl Polls {
         let (count, first) = (machine_word(self.addresses.len()), self.addresses.as_mut_ptr());
         // SAFETY: `count` pointers to requests that live, which the kernel copies during the call; it
         // writes their keys to 0, which they are.
-        let taken = unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, first) };
-        let taken = usize::try_from(taken).map_err(|_| io::Error::last_os_error())?;
+        let taken =
+            counted(unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, first) })?;
         Ok(self.batch.drain(..taken))
     }
 
@@ -138,14 +139,11 @@ impl Polls {
         // what kernels before 4.19 write a completion to.
         let answer =
             unsafe { libc::syscall(libc::SYS_io_cancel, context, request, &raw mut unused) };
-        match done(answer) {
-            Err(error) => match error.raw_os_error() {
-                // Cancelled; or done already.
-                Some(libc::EINPROGRESS | libc::EINVAL) => Ok(()),
-                _ => Err(error),
-            },
-            Ok(()) => Ok(()),
-        }
+        done(answer).or_else(|error| match error.raw_os_error() {
+            // Cancelled; or done already.
+            Some(libc::EINPROGRESS | libc::EINVAL) => Ok(()),
+            _ => Err(error),
+        })
     }
 
     /// `io_getevents(2)`: waits until one request is done or the time is up, takes as many as fit
@@ -165,10 +163,9 @@ impl Polls {
         let max = machine_word(done.len());
         let min = max.min(1);
         // SAFETY: the pointer and `max` are those of one slice; `limit` is null or valid.
-        let taken = unsafe {
+        counted(unsafe {
             libc::syscall(libc::SYS_io_getevents, self.context, min, max, done.as_mut_ptr(), limit)
-        };
-        usize::try_from(taken).map_err(|_| io::Error::last_os_error())
+        })
     }
 }
 
@@ -188,10 +185,6 @@ fn position(slot: u32) -> (usize, usize) {
 /// A number that is far below the limit of its type, as the kernel takes it.
 fn machine_word(number: usize) -> c_long {
     c_long::try_from(number).unwrap_or(c_long::MAX)
-}
-
-fn done(answer: c_long) -> io::Result<()> {
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

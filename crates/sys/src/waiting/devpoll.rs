@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use libc::{c_int, pollfd};
 
-use crate::{poll::counted, timeout};
+use crate::{answer::counted, timeout};
 
 /// In `events` of a [`pollfd`] that is written: the descriptor leaves the set.
 pub const POLLREMOVE: libc::c_short = 0x0800;
@@ -46,10 +46,7 @@ pub fn change(set: BorrowedFd<'_>, changes: &[pollfd]) -> io::Result<()> {
     // SAFETY: the pointer and the length are those of one slice.
     let written =
         unsafe { libc::write(set.as_raw_fd(), changes.as_ptr().cast(), size_of_val(changes)) };
-    if written < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    if written as usize != size_of_val(changes) {
+    if counted(written)? != size_of_val(changes) {
         return Err(io::ErrorKind::WriteZero.into());
     }
     Ok(())

@@ -1,24 +1,19 @@
 //! Linux's `epoll`.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use libc::c_int;
 pub use libc::epoll_event;
 
-use crate::poll::counted;
+use crate::answer::{counted, done, owned};
 use crate::timeout;
 
 /// A new, empty instance, closed on exec.
 pub fn create() -> io::Result<OwnedFd> {
-    // SAFETY: the call takes no pointer.
-    let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call succeeded, so `fd` is open, and nothing else knows of it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: the call takes no pointer, and makes a descriptor.
+    unsafe { owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)) }
 }
 
 /// Adds `fd`: its events will carry `data`. `AlreadyExists` if it is a member.
@@ -49,10 +44,7 @@ fn control(
 ) -> io::Result<()> {
     let mut event = epoll_event { events, u64: data };
     // SAFETY: `event` is valid for the length of the call, which is all that the kernel needs.
-    match unsafe { libc::epoll_ctl(epoll.as_raw_fd(), operation, fd.as_raw_fd(), &raw mut event) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    done(unsafe { libc::epoll_ctl(epoll.as_raw_fd(), operation, fd.as_raw_fd(), &raw mut event) })
 }
 
 /// `epoll_wait(2)`: waits for events (the time-out rounds up to milliseconds), writes them to the
@@ -69,9 +61,7 @@ pub fn wait(
     let capacity = c_int::try_from(events.len()).unwrap_or(c_int::MAX);
     let limit_ms = timeout::millis(timeout);
     // SAFETY: the kernel writes at most `capacity` events, which `events` can hold.
-    let taken =
-        unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), capacity, limit_ms) };
-    counted(taken)
+    counted(unsafe { libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), capacity, limit_ms) })
 }
 
 /// [`wait`] with a time-out in nanoseconds: by `epoll_pwait2(2)`; on kernels before 5.11, by `ppoll(2)` first.
@@ -111,7 +101,7 @@ fn pwait2(
     let limit = [timeout.as_secs().min(timeout::SECONDS_MAX), u64::from(timeout.subsec_nanos())];
     let no_mask = std::ptr::null::<libc::sigset_t>();
     // SAFETY: the kernel writes at most `capacity` events, which `events` can hold; `limit` is valid; there is no mask.
-    let taken = unsafe {
+    counted(unsafe {
         libc::syscall(
             libc::SYS_epoll_pwait2,
             epoll.as_raw_fd(),
@@ -121,9 +111,7 @@ fn pwait2(
             no_mask,
             0_usize,
         )
-    };
-    // At most `capacity`, or -1.
-    counted(taken as c_int)
+    })
 }
 
 #[cfg(target_os = "linux")]

@@ -5,10 +5,11 @@
 #![allow(clippy::cast_possible_wrap, clippy::useless_conversion)]
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use crate::{poll::counted, timeout};
+use crate::answer::{counted, owned};
+use crate::timeout;
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 use self::native as calls;
@@ -103,13 +104,9 @@ impl Queue {
     /// `Unsupported` if [`available`] says no; else what the kernel says.
     pub fn new() -> io::Result<Self> {
         let calls = calls::find().map_err(|why| io::Error::new(io::ErrorKind::Unsupported, why))?;
-        // SAFETY: the call takes no pointer.
-        let fd = unsafe { (calls.kqueue)() };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the call succeeded, so `fd` is open, and nothing else knows of it.
-        Ok(Queue { fd: unsafe { OwnedFd::from_raw_fd(fd) }, calls })
+        // SAFETY: the call takes no pointer, and makes a descriptor.
+        let fd = unsafe { owned((calls.kqueue)()) }?;
+        Ok(Queue { fd, calls })
     }
 
     /// Makes these changes, in order, up to the first that fails.
@@ -134,7 +131,7 @@ impl Queue {
         let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: each pointer and count are those of one slice, whose elements have the layout
         // that the call expects; `limit` is null or a valid timespec.
-        let taken = unsafe {
+        counted(unsafe {
             (self.calls.kevent)(
                 self.fd.as_raw_fd(),
                 changes.as_ptr().cast(),
@@ -143,8 +140,7 @@ impl Queue {
                 events.len() as calls::Count,
                 limit,
             )
-        };
-        counted(taken)
+        })
     }
 }
 

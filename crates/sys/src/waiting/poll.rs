@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use libc::{c_int, pollfd};
 
-use crate::timeout;
+use crate::{answer::counted, timeout};
 
 /// The word of which a target's `fd_set` is an array.
 #[cfg(any(target_os = "netbsd", target_os = "openbsd", target_vendor = "apple"))]
@@ -57,9 +57,9 @@ pub fn select(
     let limit = limit.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
     // SAFETY: each set is null or has the words that hold `nfds` bits, which is all that the call
     // reads or writes; the words have an fd_set's alignment; `limit` is null or a valid timeval.
-    let ready =
-        unsafe { libc::select(nfds, pointer(read), pointer(write), std::ptr::null_mut(), limit) };
-    counted(ready)
+    counted(unsafe {
+        libc::select(nfds, pointer(read), pointer(write), std::ptr::null_mut(), limit)
+    })
 }
 
 /// `poll(2)`. Waits until one of `fds` has an event (the time-out rounds up to milliseconds) and
@@ -68,8 +68,7 @@ pub fn select(
 pub fn poll(fds: &mut [pollfd], timeout: Option<Duration>) -> io::Result<usize> {
     let limit_ms = timeout::millis(timeout);
     // SAFETY: the pointer and the count are those of one slice.
-    let ready = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, limit_ms) };
-    counted(ready)
+    counted(unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, limit_ms) })
 }
 
 /// A call with the arguments and the answer of [`poll`].
@@ -94,14 +93,7 @@ fn ppoll(fds: &mut [pollfd], timeout: Option<Duration>) -> io::Result<usize> {
     let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let count = fds.len() as libc::nfds_t;
     // SAFETY: the pointer and the count are those of one slice; `limit` is null or a valid timespec.
-    let ready = unsafe { libc::ppoll(fds.as_mut_ptr(), count, limit, std::ptr::null()) };
-    counted(ready)
-}
-
-/// A call's answer: a count, or -1 and `errno`.
-#[inline]
-pub(crate) fn counted(answer: c_int) -> io::Result<usize> {
-    usize::try_from(answer).map_err(|_| io::Error::last_os_error())
+    counted(unsafe { libc::ppoll(fds.as_mut_ptr(), count, limit, std::ptr::null()) })
 }
 
 #[cfg(test)]

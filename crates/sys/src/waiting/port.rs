@@ -4,11 +4,12 @@
 #![allow(clippy::cast_possible_wrap)]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use libc::{c_int, c_short, c_uint, uintptr_t};
 
+use crate::answer::{done, owned};
 use crate::timeout;
 
 /// An event that was taken.
@@ -41,17 +42,10 @@ impl PortEvent {
 
 /// A new port, closed on exec.
 pub fn create() -> io::Result<OwnedFd> {
+    // SAFETY: the call takes no pointer, and makes a descriptor.
+    let port = unsafe { owned(libc::port_create()) }?;
     // SAFETY: the call takes no pointer.
-    let fd = unsafe { libc::port_create() };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call succeeded, so `fd` is open, and nothing else knows of it.
-    let port = unsafe { OwnedFd::from_raw_fd(fd) };
-    // SAFETY: the call takes no pointer.
-    if unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(unsafe { libc::fcntl(port.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) })?;
     Ok(port)
 }
 
@@ -60,7 +54,7 @@ pub fn create() -> io::Result<OwnedFd> {
 #[inline]
 pub fn associate(port: BorrowedFd<'_>, fd: BorrowedFd<'_>, bits: c_short) -> io::Result<()> {
     // SAFETY: the object is a descriptor, as its source says; the user pointer is not followed.
-    let answer = unsafe {
+    done(unsafe {
         libc::port_associate(
             port.as_raw_fd(),
             libc::PORT_SOURCE_FD,
@@ -68,16 +62,14 @@ pub fn associate(port: BorrowedFd<'_>, fd: BorrowedFd<'_>, bits: c_short) -> io:
             c_int::from(bits),
             std::ptr::null_mut(),
         )
-    };
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    })
 }
 
 /// Undoes an association. `NotFound` if there is none, also because its event was taken.
 pub fn dissociate(port: BorrowedFd<'_>, fd: BorrowedFd<'_>) -> io::Result<()> {
     let object = fd.as_raw_fd() as uintptr_t;
     // SAFETY: the object is a descriptor, as its source says.
-    let answer = unsafe { libc::port_dissociate(port.as_raw_fd(), libc::PORT_SOURCE_FD, object) };
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    done(unsafe { libc::port_dissociate(port.as_raw_fd(), libc::PORT_SOURCE_FD, object) })
 }
 
 /// Waits for an event, writes all that there are to the front of `events` and returns how many.

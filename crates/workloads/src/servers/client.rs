@@ -38,7 +38,7 @@ fn no_reply(stream: &TcpStream, error: io::Error) -> Failure {
 fn no_tls(error: NoStream) -> Failure {
     match error {
         NoStream::Io(error) => Failure::call("the TLS handshake", error),
-        NoStream::Tls { .. } => Failure::new(error.to_string()),
+        NoStream::Tls(_) => Failure::new(error.to_string()),
     }
 }
 

@@ -20,9 +20,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use sys::process::{End, Resources, reap};
 
-/// The end of standard output that is kept.
 const OUTPUT_BYTES_MAX: usize = 256 << 10;
-/// The end of standard error that is kept.
 const ERROR_BYTES_MAX: usize = 8 << 10;
 /// How long what a command leaves may take to die: more is a kernel that is stuck.
 const KILL_MAX: Duration = Duration::from_secs(20);
@@ -62,7 +60,6 @@ pub(crate) fn main(words: &[String]) -> io::Result<()> {
 struct Starter<'a> {
     clock: &'a str,
     descriptor: &'a str,
-    /// The machine before any command.
     before: Before,
 }
 

@@ -95,7 +95,6 @@ impl InRing {
     }
 }
 
-/// Whether a connection receives.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Receiving {
     #[default]

@@ -14,7 +14,6 @@ const LOG_MS: u64 = 1_000;
 /// Descriptors that are reserved for files, at most.
 const FILES_MAX: u64 = 32;
 
-/// Whether a worker accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Accepting {
     Yes,
@@ -81,10 +80,9 @@ impl Pace {
     /// Descriptors ran out: the caller stops watching the listener.
     pub(crate) fn exhausted(&mut self, context: &Context) {
         self.accepting = Accepting::Paused(context.now_ms + PAUSE_MS);
-        context.counts.paused();
+        context.counts.pauses.add(1);
     }
 
-    /// Whether the listener is watched.
     pub(crate) fn is_accepting(&self) -> bool {
         self.accepting == Accepting::Yes
     }
@@ -119,7 +117,6 @@ impl Pace {
         due
     }
 
-    /// Whether the time of a drain is over.
     pub(crate) fn is_drain_over(&self, context: &Context) -> bool {
         self.end_ms.is_some_and(|end_ms| context.now_ms >= end_ms)
     }

@@ -30,7 +30,6 @@ const REST_MS: u64 = 10;
 const LISTENER: Token = Token(u64::MAX);
 const WAKEUP: Token = Token(u64::MAX - 1);
 
-/// What follows for a connection from what was done with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// It waits for its socket.
@@ -246,7 +245,6 @@ impl ReadinessWorker {
         Ok(())
     }
 
-    /// Handles the event of a connection.
     #[inline]
     fn handle(&mut self, key: Key, event: Event) -> io::Result<()> {
         let is_oneshot = self.row.trigger == Trigger::Oneshot;

@@ -68,22 +68,10 @@ impl<T> Slab<T> {
         Some(value)
     }
 
-    /// The keys of all values.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let used = self.slots.iter().enumerate().filter(|(_, slot)| slot.value.is_some());
         used.map(|(position, slot)| Key { position: position as u32, generation: slot.generation })
             .collect()
-    }
-
-    /// The key at a position, if it is used; positions run from 0 to [`Slab::end`].
-    #[inline]
-    pub(crate) fn key_at(&self, position: usize) -> Option<Key> {
-        let slot = self.slots.get(position).filter(|slot| slot.value.is_some())?;
-        Some(Key { position: position as u32, generation: slot.generation })
-    }
-
-    pub(crate) fn end(&self) -> usize {
-        self.slots.len()
     }
 }
 
@@ -95,7 +83,7 @@ mod tests {
     fn a_position_that_is_used_again_has_another_key() {
         let mut slab = Slab::new();
         let (a, b) = (slab.insert('a'), slab.insert('b'));
-        assert_eq!((slab.len(), slab.end()), (2, 2));
+        assert_eq!((slab.len(), slab.slots.len()), (2, 2));
         assert_eq!(slab.remove(a), Some('a'));
         assert_eq!(slab.remove(a), None);
         let c = slab.insert('c');

@@ -35,7 +35,6 @@ pub(super) struct Link<S> {
     pub state: S,
 }
 
-/// How far [`Link::flush`] came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flush {
     Complete,
@@ -163,11 +162,10 @@ impl<S> Core<S> {
         })
     }
 
-    /// Takes in an accepted socket.
     pub(super) fn insert(&mut self, socket: OwnedFd, state: S) -> Key {
         let peer = self.context.log.as_ref().and_then(|_| listener::peer(&socket));
         let connection = Connection::new(self.context.now_ms, peer);
-        self.context.counts.accepted();
+        self.context.counts.accepted.add(1);
         let session = self.tls.as_ref().and_then(Session::new).map(Box::new);
         self.links.insert(Link { socket, connection, session, outbox: None, closing: false, state })
     }
@@ -282,9 +280,8 @@ fn drain(worker: &mut impl Backend) -> io::Result<()> {
 
 /// Ends each connection that has reached a limit.
 fn check_limits<B: Backend>(worker: &mut B) -> io::Result<()> {
-    for position in 0..worker.core().links.end() {
+    for key in worker.core().links.keys() {
         let Core { links, pace, context, .. } = worker.core();
-        let Some(key) = links.key_at(position) else { continue };
         let Some(link) = links.get_mut(key).filter(|link| !link.closing) else { continue };
         let mut out = Vec::new();
         if let Some(next) = link.connection.overdue(&pace.limits, context, &mut out) {

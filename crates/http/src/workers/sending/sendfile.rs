@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use super::{Sending, Stretch, TURN_BYTES, Way, after_head, send_head, shrunk};
+use super::{Sending, Stretch, TURN_BYTES, Way, after_head, shrunk};
 
 pub(crate) const WAY: Way = Way {
     name: "sendfile",
@@ -15,13 +15,13 @@ struct Sendfile;
 
 impl Sending for Sendfile {
     fn send(&mut self, socket: BorrowedFd<'_>, stretch: Stretch<'_>) -> io::Result<usize> {
-        let (whole, head) = send_head(socket, stretch.head)?;
-        if !whole {
-            return Ok(head);
-        }
-        let mut at = stretch.at;
-        let bytes_max = stretch.bytes.min(TURN_BYTES as u64) as usize;
-        let sent = rustix::fs::sendfile(socket, stretch.file, Some(&mut at), bytes_max);
-        after_head(head, if sent == Ok(0) { Err(shrunk()) } else { sent.map_err(Into::into) })
+        after_head(socket, stretch.head, || {
+            let mut at = stretch.at;
+            let bytes_max = stretch.bytes.min(TURN_BYTES as u64) as usize;
+            match rustix::fs::sendfile(socket, stretch.file, Some(&mut at), bytes_max)? {
+                0 => Err(shrunk()),
+                sent => Ok(sent),
+            }
+        })
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 
-use super::{Sending, Stretch, TURN_BYTES, Way, after_head, send_head, shrunk};
+use super::{Sending, Stretch, TURN_BYTES, Way, after_head, shrunk};
 
 pub(crate) const WAY: Way = Way {
     name: "splice",
@@ -69,10 +69,6 @@ impl Spliced {
 
 impl Sending for Spliced {
     fn send(&mut self, socket: BorrowedFd<'_>, stretch: Stretch<'_>) -> io::Result<usize> {
-        let (whole, head) = send_head(socket, stretch.head)?;
-        if !whole {
-            return Ok(head);
-        }
-        after_head(head, self.move_on(socket, &stretch))
+        after_head(socket, stretch.head, || self.move_on(socket, &stretch))
     }
 }

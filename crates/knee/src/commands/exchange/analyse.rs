@@ -34,7 +34,6 @@ pub struct Analyse {
     pub json: bool,
 }
 
-/// What `knee help analyse` says below its flags.
 fn more() -> String {
     format!(
         "\
@@ -60,7 +59,6 @@ Examples:
     )
 }
 
-/// Analyses a table. Nothing is recorded.
 pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     if let Some(page) = &ask.output {
         report::check(page, None)?;

@@ -45,7 +45,6 @@ pub struct Export {
     pub record_file: RecordFile,
 }
 
-/// What `knee help export` says below its flags.
 const MORE: &str = "\
 `knee list schemas --json` has the schema of json.
 
@@ -73,7 +72,6 @@ fn formats() -> PossibleValuesParser {
 /// The format that keeps a run.
 const WHOLE: &str = "json";
 
-/// Writes the run, to standard output or whole into a file.
 pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     // The parser takes no other names.
     let Some(format) = export::find(&ask.format) else { return Ok(Exit::Usage) };
@@ -111,7 +109,6 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// Whether the format can be had as what was asked for.
 fn check_choice(format: &Format, what: Option<What>) -> Result<(), Trouble> {
     let Some(what) = what.filter(|what| !format.choices.contains(what)) else { return Ok(()) };
     let having = export::TABLE.iter().filter(|row| row.choices.contains(&what));

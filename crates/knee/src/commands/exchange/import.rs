@@ -40,7 +40,6 @@ pub struct Import {
     pub record_file: RecordFile,
 }
 
-/// What `knee help import` says below its flags.
 const MORE: &str = "\
 A run comes back as it was, under its own id: what is in the record already is not added again. Tables
 need --x and --y; what they mean is in `knee help analyse`. Nothing is imported of a file that has
@@ -76,9 +75,7 @@ fn moment(typed: &str) -> Result<String, String> {
 /// A run from a file is not resumed: its plan may hold commands of unknown origin.
 const IMPORT: &str = "import";
 
-/// A file that was read.
 struct Read {
-    /// Its name, for messages.
     name: String,
     run: Run,
     is_table: bool,
@@ -127,7 +124,6 @@ fn alone(words: &[String], file: &Path) -> Vec<String> {
     alone
 }
 
-/// Reads one file, of which JSON may take no more than `bytes_left` bytes.
 fn read(
     ask: &Import,
     mut input: Input,
@@ -157,7 +153,6 @@ fn read(
     Ok(Read { name, run: table.run, is_table: true })
 }
 
-/// The run in a text, or an error that says where it is wrong and what to do instead.
 fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {
     const INSTEAD: &str = "export it again (`knee export --format json`), or bring its record in with \
                            `knee record merge`";
@@ -171,7 +166,6 @@ fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {
         .map_err(|error| Trouble::usage(format!("{}; {INSTEAD}", error.in_file(name))))
 }
 
-/// The first flag that was given and that only tables have.
 fn flag_for_tables(ask: &Import) -> Option<&'static str> {
     let TableFlags { x, y, by, better, wheres, per, whole, round, sd, n: _, unit, decimal } =
         &ask.table;

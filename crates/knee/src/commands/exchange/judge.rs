@@ -27,7 +27,6 @@ pub struct Judge {
     pub json: bool,
 }
 
-/// What `knee help judge` says below its flags.
 const JUDGE_MORE: &str = "\
 A sample is a line such as {\"series\": \"lookup\", \"point\": 1000, \"round\": 0, \"value\": 81.5, \"unit\": \"ns\"};
 series, round and unit may be absent (cost, 0, ns). Samples of one round are of one pass over all points: take the
@@ -40,7 +39,6 @@ Examples:
   ./bench | knee judge --at-most linear
   knee judge p99.csv --at-most logarithmic --x clients --y p99_ms --by server";
 
-/// Judges every series of a table.
 pub fn judge(ask: &Judge, words: Vec<String>) -> Result<Exit, Trouble> {
     let input = Input::open(&ask.file)?;
     let name = input.name.clone();

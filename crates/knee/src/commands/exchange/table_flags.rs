@@ -55,7 +55,6 @@ const DECIMALS: &[Meaning<DecimalSign>] =
     &[("point", DecimalSign::Point, "1,234.5"), ("comma", DecimalSign::Comma, "1.234,5")];
 
 impl TableFlags {
-    /// The request that these flags make.
     pub fn request(&self) -> TableRequest {
         TableRequest {
             x: self.x.clone(),

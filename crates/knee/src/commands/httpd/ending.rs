@@ -27,7 +27,6 @@ pub struct Ending {
 #[derive(Default)]
 struct State {
     signals: usize,
-    /// There is none before the server has started.
     stopper: Option<Stopper>,
 }
 
@@ -88,7 +87,6 @@ fn receiver() -> io::Result<(UnixStream, [SigId; 2])> {
     Ok((receiver, handlers))
 }
 
-/// Ends the process after this time, if it has not ended before.
 fn end_after(limit: Duration) {
     sleep(limit);
     // Standard error may be what hangs.

@@ -53,7 +53,6 @@ impl Claim {
     }
 }
 
-/// A locked byte of a record.
 struct Lock {
     record: PathBuf,
     byte: i64,

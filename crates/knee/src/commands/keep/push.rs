@@ -20,7 +20,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// From one look for a signal to the next, while a push goes on.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Until a push of one run is given up.
 const PUSH_MAX: Duration = Duration::from_secs(600);
@@ -30,8 +29,7 @@ const GIVEN_UP_AFTER: Duration = PUSH_MAX.saturating_add(Duration::from_secs(300
 /// How a run came to be in the archive; of one that has not ended, and may go on, what there is to say of that.
 type Pushed = Result<Merged, &'static str>;
 
-/// Pushes the runs of these `names`, or all. One that goes on is left out; what is there already is passed over, so the same
-/// command goes on after an interruption.
+/// Pushes the runs of these `names`, or all. What is there is passed over, so the same command goes on after an interruption.
 pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result<Exit, Trouble> {
     let from = record_location(record_file)?;
     // Before the record is read, so that a machine without runs can make the archive.
@@ -124,7 +122,6 @@ fn push_recorded(
     archive::merge(archive, &source.load(run.number)?)
 }
 
-/// Whether two copies of a run have ended alike, with as many cells.
 fn is_alike(there: &RunSummary, run: &RunSummary) -> bool {
     (there.state, &there.ended, there.cells_ended) == (run.state, &run.ended, run.cells_ended)
 }
@@ -137,14 +134,12 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// None where no push was asked for.
     pub fn new(to: Option<&Location>, runs: &[(&Run, bool)]) -> Option<Measured> {
         let runs = runs.iter().map(|&(run, is_recorded)| (run.clone(), is_recorded));
         to.map(|to| Measured { to: to.clone(), runs: runs.collect() })
     }
 
-    /// Pushes them. What fails is reported in one line, with the command that repeats it where the record has the runs.
-    /// A signal ends the waiting.
+    /// Pushes them. What fails is reported in one line, with the command that repeats it. A signal ends the waiting.
     pub fn push(self, record_file: &RecordFile) -> Exit {
         let unpushed: Vec<(i64, bool)> =
             self.runs.iter().map(|(run, is_recorded)| (run.summary.number, *is_recorded)).collect();
@@ -215,7 +210,6 @@ impl Measured {
     }
 }
 
-/// What is left to be pushed, and why.
 #[derive(Default)]
 struct Unpushed {
     runs: Vec<(i64, bool)>,

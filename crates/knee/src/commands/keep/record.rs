@@ -75,7 +75,6 @@ pub enum RecordAction {
     },
 }
 
-/// Does one of the things that can be done with a record.
 pub fn record(ask: &Record) -> Result<Exit, Trouble> {
     match &ask.action {
         RecordAction::List { json, record_file } => list(record_file, *json),
@@ -116,21 +115,18 @@ fn list(named: &RecordFile, json: bool) -> Result<(), Trouble> {
     let mut text =
         format!("  run  id                started                    {host}cells        command\n");
     for run in &runs {
-        // Writing to a String can't fail.
         let damaged = if damaged.contains(&run.number) { "  (damaged)" } else { "" };
         let _ = writeln!(text, "{}{damaged}", replace_unprintable(&line(run, host_width)));
     }
     print(&text)
 }
 
-/// A run in the JSON of a list: its summary, and where it was measured.
 fn listed(run: &RunSummary) -> serde_json::Value {
     let mut value = serde_json::json!(run);
     value["host"] = serde_json::json!((!run.host.is_empty()).then_some(&run.host));
     value
 }
 
-/// The longest name that a column of hosts makes room for.
 const HOST_WIDTH_MAX: usize = 24;
 
 /// The width of the column of hosts; `None` where all runs are of one, and it has no column.
@@ -140,7 +136,6 @@ fn host_width(runs: &[RunSummary]) -> Option<usize> {
     differ.then_some(width_max.clamp("host".len(), HOST_WIDTH_MAX))
 }
 
-/// A run in a list, its host in a column of this width.
 fn line(run: &RunSummary, host_width: Option<usize>) -> String {
     let state = match run.state {
         RunState::Complete => "",
@@ -188,7 +183,6 @@ fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
     Ok(if refused == 0 { Exit::Done } else { Exit::Failed })
 }
 
-/// Merges a run of `source` and prints the outcome; none where it can't be merged.
 fn merge_run(
     into: &mut dyn Archive,
     source: &dyn Archive,
@@ -229,14 +223,12 @@ fn merge_run(
     Ok(Some(merged))
 }
 
-/// Reads a number of days: `90d`.
 fn days(typed: &str) -> Result<u32, String> {
     let number = typed.trim().strip_suffix('d').and_then(|number| number.trim_end().parse().ok());
     number.ok_or_else(|| format!("`{typed}` is not a number of days (such as 90d)"))
 }
 
-/// Removes the runs that began before the last `days` days, each by itself. Baselines stay, and so does what is being
-/// measured.
+/// Removes the runs that began before the last `days` days, but for baselines and what is being measured.
 fn prune(named: &RecordFile, days: u32) -> Result<(), Trouble> {
     let location = record_location(named)?;
     let there = archive::open_read_only(&location);

@@ -10,7 +10,6 @@ const LONG_HELP: &str = "Record to use [default: $KNEE_RECORD or your own]\n\n\
     Your own is knee/knee.db in the data directory, $XDG_DATA_HOME or ~/.local/share. The URL of a \
     PostgreSQL archive, postgres://USER@HOST/DATABASE, is for commands that read or delete: see docs/archive.md.";
 
-/// Reads the location of a record.
 pub fn archive() -> impl TypedValueParser<Value = Location> {
     OsStringValueParser::new().map(Location::from)
 }

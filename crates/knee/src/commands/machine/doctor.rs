@@ -48,7 +48,6 @@ fn names() -> Vec<&'static str> {
 /// Columns of the names of checks in `--help`.
 const NAMES_WIDTH: usize = 56;
 
-/// What `--help` says below the flags.
 fn more() -> String {
     let mut text = String::from("Checks:\n");
     for group in checks::GROUPS {
@@ -56,7 +55,6 @@ fn more() -> String {
         for (number, line) in wrapped_whole(&names.join(", "), NAMES_WIDTH, 0, 0).iter().enumerate()
         {
             let head = if number == 0 { group.name } else { "" };
-            // Writing to a String can't fail.
             let _ = writeln!(text, "  {head:<18} {line}");
         }
     }
@@ -67,7 +65,6 @@ fn more() -> String {
     );
     for check in checks::checks() {
         if let Some(why) = check.fix_risk {
-            // Writing to a String can't fail.
             let _ = writeln!(text, "  {:<18} {why}", check.name);
         }
     }
@@ -79,7 +76,6 @@ fn more() -> String {
     text
 }
 
-/// Examines, fixes, or puts back.
 pub fn doctor(flags: &Doctor) -> Result<Exit, Trouble> {
     let record = record_path(&flags.record_file)?;
     let saved = checks::state_file(&record);

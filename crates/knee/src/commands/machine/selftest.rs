@@ -47,7 +47,6 @@ fn names() -> Vec<&'static str> {
 fn more() -> String {
     let mut text = String::from("Controls, each of which proves that …\n");
     for control in CONTROLS {
-        // Writing to a String can't fail.
         let _ = writeln!(text, "  {:<14} {}", control.name, control.proves);
     }
     text.push_str(
@@ -92,13 +91,9 @@ pub fn selftest(ask: &Selftest) -> Result<Exit, Trouble> {
     }
 }
 
-/// What one control proves, and how.
 pub struct Control {
-    /// Its name on the command line.
     pub name: &'static str,
-    /// What a pass shows.
     pub proves: &'static str,
-    /// Compares knee with the known truth.
     prove: fn(&mut Bench) -> Result<Proof, Trouble>,
 }
 
@@ -118,25 +113,19 @@ pub const CONTROLS: &[Control] = &[
     disk::CONTROL,
 ];
 
-/// What came of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It was shown.
     Proved,
-    /// The opposite was shown.
     Failed,
-    /// Neither was shown, at the second try either.
     Undecided,
     /// This machine, or this build, has no means to show it.
     NotPossible,
 }
 
 impl State {
-    /// Every state, the best first.
     pub const ALL: [State; 4] =
         [State::Proved, State::Undecided, State::Failed, State::NotPossible];
 
-    /// Its word in the table.
     pub fn name(self) -> &'static str {
         match self {
             State::Proved => "proved",
@@ -147,13 +136,11 @@ impl State {
     }
 }
 
-/// What a control saw.
 #[derive(Clone, Debug)]
 pub struct Proof {
     pub state: State,
     /// The figures in words, with the reason where it is not proved.
     pub seen: String,
-    /// The same figures for programs.
     pub figures: Value,
 }
 
@@ -167,27 +154,22 @@ impl Proof {
     }
 }
 
-/// A control with what came of it.
 pub struct Proved {
     pub control: &'static Control,
     pub proof: Proof,
     pub took: Duration,
 }
 
-/// What came of all that were asked for.
 pub struct Tested {
-    /// Those that came to their end, in order.
     pub all: Vec<Proved>,
     /// Those that did not: the one that was cut off and all after it.
     pub not_run: Vec<&'static str>,
-    /// Whether the user interrupted them.
     pub interrupted: bool,
     pub took: Duration,
 }
 
 impl Tested {
-    /// Done where every control that this machine has the means for was run and proved, and there is one. A control
-    /// that failed weighs more than one that could not be decided.
+    /// A control that failed weighs more than one that could not be decided.
     pub fn exit(&self) -> Exit {
         let any = |state| self.all.iter().any(|proved| proved.proof.state == state);
         if any(State::Failed) || !self.not_run.is_empty() {
@@ -202,7 +184,6 @@ impl Tested {
     }
 }
 
-/// Runs one control.
 pub fn proved(control: &'static Control, bench: &mut Bench) -> Result<Proved, Trouble> {
     let start = Instant::now();
     bench.title(control.name);
@@ -210,7 +191,6 @@ pub fn proved(control: &'static Control, bench: &mut Bench) -> Result<Proved, Tr
     Ok(Proved { control, proof, took: start.elapsed() })
 }
 
-/// A figure with its sign; what is rounded to zero has no minus.
 fn signed(value: f64, decimals: usize) -> String {
     let value = unsigned_zero(value, decimals);
     format!("{value:+.decimals$}")
@@ -221,7 +201,6 @@ fn unsigned_zero(value: f64, decimals: usize) -> f64 {
     if value.abs() < 0.5 * 10.0_f64.powf(-(decimals as f64)) { 0.0 } else { value }
 }
 
-/// What a comparison of two runs of one plan shows.
 fn of_two(base: &Run, new: &Run, terms: &Terms, judged: impl Fn(&Comparison) -> Proof) -> Proof {
     compare(base, new, terms).map_or_else(
         |refusal| {
@@ -249,7 +228,6 @@ fn twice(
     Ok(second)
 }
 
-/// All of it for programs.
 pub fn json(tested: &Tested) -> Value {
     let row = |Proved { control, proof, took }: &Proved| {
         json!({

@@ -22,13 +22,11 @@ use side::Workers;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The label that says how the workers of a run were started.
 const WORKERS: &str = "workers";
 
 /// No process is nicer than this.
 const NICE_MAX: f64 = 19.0;
 
-/// Measures both sides in turns, and compares them.
 pub fn ab(mut ab: Ab, command: &[String]) -> Result<Exit, Trouble> {
     if ab.bisect && ab.judgement.gate().is_none() {
         ab.judgement.fail_on = Some(FailOn::Slower);
@@ -53,7 +51,6 @@ pub fn ab(mut ab: Ab, command: &[String]) -> Result<Exit, Trouble> {
     })
 }
 
-/// Compares both and shows it.
 fn concluded(
     ab: &Ab,
     output: &Output,
@@ -104,8 +101,7 @@ fn not_compared(
     Ok(if is_complete { Exit::Failed } else { Exit::Interrupted })
 }
 
-/// Measures the request twice, cell by cell in turns. Runs that are not wholly in the record come back
-/// with the number 0; a line on standard error says why.
+/// Measures the request twice, in turns. Runs that are not wholly in the record come back with the number 0.
 fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
     let programs = ab.programs.as_ref().map(gate::Programs::new).transpose()?;
     let sides = programs.as_ref().map_or_else(|| workers(&ab.sides), |two| Ok(two.workers()))?;
@@ -160,7 +156,6 @@ fn workers(typed: &[String]) -> Result<[Workers; 2], Trouble> {
     }
 }
 
-/// Measures both and says what the record could not take.
 fn measure(
     [base, new]: [&mut Run; 2],
     archives: &mut [SqliteArchive],
@@ -184,7 +179,6 @@ fn measure(
     }
 }
 
-/// One side can't be used.
 fn refused(typed: &str, why: &str) -> Trouble {
     Trouble::usage(format!("knee ab '{typed}': {why}"))
 }

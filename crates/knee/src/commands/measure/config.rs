@@ -7,21 +7,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use suites::{Suite, Wrong};
 
-/// The name of the file, unless a flag names another.
 pub const NAME: &str = "knee.toml";
 
-/// The file of suites, and the suites by name.
 type Suites = (PathBuf, BTreeMap<String, Suite>);
 
-/// The suites of the file `named`, or of the nearest knee.toml in this directory and those above it; none
-/// where there is no such file.
+/// The suites of the file `named`, or of the nearest knee.toml in this directory and those above it.
 pub fn suites(named: Option<&Path>) -> Result<Option<Suites>, Trouble> {
     let Some((file, text)) = file(named)? else { return Ok(None) };
     let suites = suites_of(&file, &text)?;
     Ok(Some((file, suites)))
 }
 
-/// The suites of knee's own.
 pub fn built_in() -> Result<BTreeMap<String, Suite>, Trouble> {
     suites_of(Path::new("knee's own suites"), suites::BUILT_IN)
 }
@@ -30,7 +26,6 @@ fn suites_of(file: &Path, text: &str) -> Result<BTreeMap<String, Suite>, Trouble
     suites::read(text, workloads::all()).map_err(|why| wrong(file, &why))
 }
 
-/// The file `named`, or the nearest knee.toml, and its text.
 fn file(named: Option<&Path>) -> Result<Option<(PathBuf, String)>, Trouble> {
     let Some(file) = named.map(Path::to_path_buf).or_else(nearest) else { return Ok(None) };
     let text = sys::file::read_text(&file, MIB_MAX)
@@ -38,15 +33,12 @@ fn file(named: Option<&Path>) -> Result<Option<(PathBuf, String)>, Trouble> {
     Ok(Some((file, text)))
 }
 
-/// A suite that was asked for.
 pub struct NamedSuite {
-    /// What it says.
     pub suite: Suite,
     /// The text that it stands in; absent for knee's own.
     pub text: Option<String>,
 }
 
-/// The suite that the flags name: of a file, or else of knee's own.
 pub fn named(flags: &RunFlags) -> Result<Option<NamedSuite>, Trouble> {
     let Some(name) = &flags.suite else { return Ok(None) };
     let file = file(flags.config.as_deref())?;
@@ -106,7 +98,6 @@ fn no_such(name: &str, file: &Path, all: &BTreeMap<String, Suite>) -> Trouble {
     Trouble::usage(format!("{}: no suite is called `{name}`; {hint}", file.display()))
 }
 
-/// The workloads of a suite, or those of them that were named.
 fn chosen(named: &[String], suite: &str, all: &[String]) -> Result<Vec<String>, Trouble> {
     if let Some(stray) = named.iter().find(|name| !all.contains(name)) {
         let what = format!("{stray} is not in the suite {suite}: it has {}", all.join(", "));
@@ -121,7 +112,6 @@ fn chosen(named: &[String], suite: &str, all: &[String]) -> Result<Vec<String>, 
     Ok(chosen)
 }
 
-/// The overrides of a workload that no flag replaces.
 fn unless_typed(
     name: &str,
     mut overrides: Overrides,

@@ -24,7 +24,6 @@ use std::io;
 const TABLE: &[&Launcher] =
     &[&hydra::LAUNCHER, &open_mpi::LAUNCHER, &slurm::LAUNCHER, &kubernetes::LAUNCHER];
 
-/// What starts a program several times.
 struct Launcher {
     /// The beginning of its fleets' ids: `slurm`.
     name: &'static str,
@@ -37,7 +36,6 @@ struct Launcher {
     position: fn(&Environment<'_>) -> Result<Option<Position>, String>,
 }
 
-/// Where a process stands among those that a launcher started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Position {
     rank: u32,
@@ -49,7 +47,6 @@ struct Position {
     host: Option<String>,
 }
 
-/// The variables of a process.
 struct Environment<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -60,7 +57,6 @@ impl Environment<'_> {
         (self.variable)(name).filter(|value| !value.is_empty())
     }
 
-    /// A variable that is a number from 0 on.
     fn number(&self, name: &str) -> Result<Option<u32>, String> {
         let read = |text: String| {
             text.trim().parse().map_err(|_| {
@@ -83,7 +79,6 @@ pub fn is_recurring_id(id: &str) -> bool {
         .any(|name| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')))
 }
 
-/// A variable that is a number of ranks.
 fn ranks(environment: &Environment<'_>, name: &str) -> Result<Option<u32>, String> {
     match environment.number(name)? {
         Some(size) if size == 0 || size > RANKS_MAX => {
@@ -110,7 +105,6 @@ pub struct FleetFlags {
     pub ranks: Option<u32>,
 }
 
-/// Reads the name of a fleet.
 fn fleet_name(typed: &str) -> Result<String, String> {
     let name = typed.trim();
     let is_name = |c: char| c.is_alphanumeric() || "-_.:+".contains(c);

@@ -167,10 +167,8 @@ Histograms in the JSON are HdrHistograms (V2, deflated, base 64), in nanoseconds
 /// How long each address of a name may take to accept, when the first one that does is chosen.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
-/// The pause between two attempts to reach a server that is still starting.
 const WAIT_PAUSE: Duration = Duration::from_millis(20);
 
-/// Puts the load on its target, and reports.
 pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let url = Url::parse(&ask.url).map_err(Trouble::usage)?;
     if ask.find.is_some() && (ask.record.together || ask.record.is_recording()) {
@@ -216,8 +214,7 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     show(ask, &url, &plan, &measured, Ok(kept))
 }
 
-/// Does this rank's share of a load, and shows the result of all if it adds that up. Its share is recorded as it goes on, and
-/// stays only where there is no result.
+/// Does this rank's share of a load, which is recorded as it goes on, and stays only where there is no result.
 fn load_together(
     ask: &Load,
     mut joined: Joined<'_>,
@@ -283,14 +280,12 @@ fn load_together(
     }
 }
 
-/// Ends the run of this rank's share, with all that it measured.
 fn keep_share(mut share: LoadRun, plan: &Plan, alone: Together, first: &FirstLook) {
     let alone = Measured::from_together(alone, first);
     alone.points.iter().for_each(|point| share.end_point(point, &alone.ranks));
     share.finish(plan, &alone).say();
 }
 
-/// Shows what was measured, and pushes it where that was asked for.
 fn show(
     ask: &Load,
     url: &Url,
@@ -309,7 +304,6 @@ fn show(
     Ok(if exit == Exit::Done { pushed } else { exit })
 }
 
-/// What it prints with `--json`.
 pub const SCHEMAS: &[Document] = &[
     Document {
         name: "load",
@@ -323,15 +317,12 @@ pub const SCHEMAS: &[Document] = &[
     },
 ];
 
-/// All that was measured.
 #[derive(Debug)]
 struct Measured {
     points: Vec<Point>,
-    /// How many there were to be.
     points_planned: usize,
     /// The machine after it, with what used its CPUs meanwhile.
     host_after: Host,
-    /// What disturbed the machine.
     disturbances: Vec<Warning>,
     /// The ranks of a load that several processes did; empty for any other.
     ranks: Vec<Rank>,
@@ -355,8 +346,7 @@ fn numbers(dead: &[u64]) -> Vec<Option<u64>> {
     if dead.is_empty() { vec![None] } else { dead.iter().copied().map(Some).collect() }
 }
 
-/// The numbers of dead connections, none larger than a server on this machine has descriptors for, and what was
-/// clamped so. Those beyond would wait for their time-outs.
+/// None larger than a server on this machine has descriptors for: those beyond would wait for their time-outs.
 fn within_server(numbers: Vec<Option<u64>>, plan: &Plan) -> (Vec<Option<u64>>, Option<Warning>) {
     let largest = numbers.iter().flatten().copied().max().unwrap_or(0);
     let server = (largest > 0).then(|| server::local(&plan.target.address).ok()).flatten();
@@ -380,8 +370,7 @@ fn within_server(numbers: Vec<Option<u64>>, plan: &Plan) -> (Vec<Option<u64>>, O
     (clamped, Some(Warning { what, remedy }))
 }
 
-/// A load for each number of dead connections; those before a signal where one came, and those before the one that failed.
-/// Each interval is in the `run` when it has ended, and stays there if the load fails later.
+/// A load for each number of dead connections. Each interval is in the `run` when it has ended, and stays there.
 fn measured(
     numbers: &[Option<u64>],
     clamped: Option<Warning>,
@@ -443,7 +432,6 @@ fn measured(
     Ok((measured, kept))
 }
 
-/// Why nothing at all was measured.
 fn no_load(error: &::load::Error, stop: &Stop) -> Trouble {
     if stop.is_requested() {
         Trouble::interrupted(
@@ -454,7 +442,6 @@ fn no_load(error: &::load::Error, stop: &Stop) -> Trouble {
     }
 }
 
-/// Why the load with this number of dead connections failed.
 fn failure(error: &::load::Error, number: Option<u64>) -> FailureReason {
     let operation = match number {
         Some(number) => format!("a load with {} dead", count(number)),
@@ -463,7 +450,6 @@ fn failure(error: &::load::Error, number: Option<u64>) -> FailureReason {
     FailureReason::CallFailed { operation, error: failed(error).to_string() }
 }
 
-/// Why there are fewer loads than numbers of dead connections, and how many `intervals` of the load that failed are recorded.
 fn unmeasured(
     reason: &FailureReason,
     measured: usize,
@@ -553,7 +539,6 @@ fn exit(measured: &Measured) -> Exit {
     }
 }
 
-/// What was asked for, as a plan.
 fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
     let drawn = || ask.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     let at = |per_s| {
@@ -625,7 +610,6 @@ fn sizes(ask: &Load) -> Result<(), String> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sources(Vec<IpAddr>);
 
-/// No machine has more.
 const SOURCES_MAX: u64 = 1_000_000;
 
 impl FromStr for Sources {
@@ -650,7 +634,6 @@ impl FromStr for Sources {
     }
 }
 
-/// The addresses from one to another, if they are of one family and not too many.
 fn addresses_between(first: IpAddr, last: IpAddr) -> Option<Vec<IpAddr>> {
     let range = match (first, last) {
         (IpAddr::V4(first), IpAddr::V4(last)) => {

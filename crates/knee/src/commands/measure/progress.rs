@@ -10,7 +10,6 @@ use report::terminal;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Draws the progress of a run.
 pub struct Progress {
     /// Absent off a terminal.
     bar: Option<ProgressBar>,
@@ -20,20 +19,15 @@ pub struct Progress {
     controls: Vec<(String, String)>,
     /// What failed: the workload, the subject and what happened. The first one is printed.
     failed: BTreeSet<(String, String, String)>,
-    /// Whether it shows the profile pass by now.
     is_profiling: bool,
-    /// The verdicts below the line, in a single run.
     verdicts: Option<Verdicts>,
 }
 
-/// The verdicts of a run so far.
 struct Verdicts {
-    /// When they are drawn anew.
     next: Instant,
     text: String,
 }
 
-/// How soon the verdicts of a run are shown, and how often.
 const VERDICTS_EVERY: Duration = Duration::from_secs(5);
 /// The time between two of them is at least as many times what one takes.
 const VERDICTS_APART_MIN: u32 = 50;
@@ -76,7 +70,6 @@ impl Progress {
         progress
     }
 
-    /// The same for a single run, with its verdicts so far.
     pub fn with_verdicts(self) -> Progress {
         let verdicts = self.bar.is_some().then(|| Verdicts::new(Instant::now()));
         Progress { verdicts, ..self }
@@ -129,7 +122,6 @@ impl Progress {
         }
     }
 
-    /// How many things are done, and what is being done.
     pub fn at(&self, done: u64, what: &str) {
         if let Some(bar) = &self.bar {
             bar.set_position(done);
@@ -137,7 +129,6 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
     pub fn done(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -145,7 +136,6 @@ impl Progress {
     }
 }
 
-/// How things are shown that are counted.
 const COUNTED: &str = "{bar:24} {pos}/{len}  {msg}";
 
 fn style(template: &str) -> ProgressStyle {
@@ -181,7 +171,6 @@ impl Watch for Progress {
     }
 }
 
-/// The time left, if it is known, before what is being done.
 fn left(progress: &RunProgress) -> String {
     let left = progress.left.map(|left| format!("about {} left  ", HumanDuration(left)));
     left.unwrap_or_default()

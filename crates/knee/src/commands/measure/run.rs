@@ -40,14 +40,12 @@ use std::path::{Path, PathBuf};
 
 /// A run that is measured by this process and no other.
 pub struct ClaimedRun {
-    /// What was measured, when it has been.
     pub run: Run,
     /// Absent when it can't be written: then it is measured and printed all the same.
     archive: Option<SqliteArchive>,
     _claims: Vec<Claim>,
 }
 
-/// Measures what was asked for, or completes what was interrupted, and reports it.
 pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     if asked.plan {
         return outline::print(asked, &record_path(&asked.record_file)?);
@@ -63,8 +61,7 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     concluded.map(|exit| if exit == Exit::Done { pushed } else { exit })
 }
 
-/// Measures what was asked for, or completes what was interrupted. Returns also what the record could not
-/// take.
+/// Measures what was asked for, or completes what was interrupted; with what the record could not take.
 pub fn measured(
     asked: &Asked,
     command: Vec<String>,
@@ -91,7 +88,6 @@ pub fn measured(
     Ok((claimed, unsaved))
 }
 
-/// A new run, and its record if that can be written.
 fn begun(
     asked: &Asked,
     command: Vec<String>,
@@ -145,7 +141,6 @@ pub fn begin<const N: usize>(
     }
 }
 
-/// A run of `plan` without cells, on a machine of the name that was given.
 pub fn new_run(asked: &Asked, plan: Plan, command: Vec<String>, clock: &Calibrated) -> Run {
     let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
     if let Some(name) = &asked.host_name {
@@ -177,7 +172,6 @@ fn resumed(file: &Path, name: &str, named: bool) -> Result<ClaimedRun, Trouble> 
     Ok(ClaimedRun { run, archive: Some(archive), _claims: vec![claim] })
 }
 
-/// The number of the run that is meant, and the claim to it.
 fn claimed(archive: &SqliteArchive, name: &str) -> Result<(i64, Claim), Trouble> {
     let runs = archive.runs()?;
     let number = (!name.is_empty()).then(|| archive.resolve(name)).transpose()?;
@@ -233,8 +227,7 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Writes the page, prints tables and findings, and says what was lost. What is printed comes last:
-/// a reader that has gone away changes nothing of the rest.
+/// Prints last: a reader that has gone away changes nothing of the rest.
 fn conclude(
     asked: &Asked,
     file: &Path,
@@ -311,8 +304,7 @@ fn nothing_measured(conclusions: &Conclusions) -> Trouble {
     Trouble::failed(format!("nothing was measured: every cell failed{why}"))
 }
 
-/// That cells of the user's own commands and servers failed: a script must not take what is left for the whole. A row of ours
-/// that fails on this machine leaves the others as they are.
+/// Whether cells of the user's own commands failed: a script must not take what is left for the whole.
 fn failed_cells(run: &Run, conclusions: &Conclusions) -> Option<Trouble> {
     let is_own = |name: &str| {
         run.plan.workloads.iter().any(|workload| workload.name == name && workload.custom.is_some())
@@ -344,8 +336,7 @@ fn printed(
     print(&on_screen(asked, run, conclusions, files))
 }
 
-/// What a terminal shows: the answer, below the tables of a single workload, or below everything with
-/// `--all`.
+/// The answer, below the tables of a single workload, or below everything with `--all`.
 fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -> String {
     let style = style(asked.all);
     let is_single =
@@ -390,14 +381,12 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
     answer + &terminal::top_functions(run, conclusions, &style)
 }
 
-/// What another run like this one would show, compared with it: as this one would be with itself. `subject`
-/// begins the sentence.
+/// What another run like this one would show, compared with it. `subject` begins the sentence.
 fn sight(run: &Run, subject: &str) -> Option<String> {
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
     ::report::matrix::of_another_run(&compare(run, run, &terms).ok()?, run, subject)
 }
 
-/// That a run was cut off, and what completes it.
 fn interrupted(conclusions: &Conclusions) -> String {
     let resume = conclusions.caveats.iter().find_map(|caveat| match caveat {
         Caveat::RunIncomplete(run) if run.completion == Completion::Resume => {
@@ -420,7 +409,6 @@ fn exit(run: &Run, recorded: bool) -> Exit {
     }
 }
 
-/// The error for figures that the record could not take.
 pub fn lost(unsaved: &Unsaved) -> Trouble {
     let what = match unsaved.cells {
         0 => "the end of the run was".to_owned(),
@@ -430,8 +418,7 @@ pub fn lost(unsaved: &Unsaved) -> Trouble {
     Trouble::failed(format!("{what} measured but not recorded: {}", explained(&unsaved.error)))
 }
 
-/// The default file of the report: in the record's directory, or in that of temporary files if the record
-/// can't be written. The run's id is in its name, so that no two runs share one.
+/// The default file of the report. The run's id is in its name, so that no two runs share one.
 fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
     let names: Vec<&str> = run.plan.workloads.iter().map(|row| row.name.as_str()).collect();
     // All of them would make a name that no line holds.

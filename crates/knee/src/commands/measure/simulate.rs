@@ -30,7 +30,6 @@ pub enum What {
     Lock(Box<Lock>),
 }
 
-/// Simulates what was asked for.
 pub fn simulate(ask: &Simulate, words: Vec<String>) -> Result<Exit, Trouble> {
     let What::Lock(lock) = &ask.what;
     if let Some(page) = &lock.output {

@@ -32,7 +32,6 @@ use std::io;
 use std::path::Path;
 use turns::{Ground, GuestSide, Judge};
 
-/// Boots the kernels, measures in turns, and compares.
 pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     let named = config::named(&vm.measured)?;
     let guests = named.as_ref().map(|named| named.suite.guests.clone());
@@ -56,15 +55,13 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     concluded.map(|exit| if exit == Exit::Done { pushed } else { exit })
 }
 
-/// The runs of these sides, where they are to be pushed.
 fn to_push(vm: &Vm, sides: &[GuestSide]) -> Option<push::Measured> {
     let runs = sides.iter().filter_map(|side| Some((side.run.as_ref()?, side.is_kept())));
     let runs: Vec<(&Run, bool)> = runs.filter(|(run, _)| !run.cells.is_empty()).collect();
     push::Measured::new(vm.measured.push.as_ref(), &runs)
 }
 
-/// Measures on all sides by this version of QEMU into the record `file`, until a `judge` has enough. Whether the user
-/// ended it.
+/// Measures on all sides until a `judge` has enough; returns whether the user ended it.
 fn measure(
     vm: &Vm,
     sides: &mut [GuestSide],
@@ -152,7 +149,6 @@ fn hardware(vm: &Vm) -> Result<Vec<Hardware>, Trouble> {
     Ok(all)
 }
 
-/// The hypervisor of `image`, which is booted below each kernel.
 fn below_xen(image: &Path, directory: &Path) -> Result<Xen, Trouble> {
     let wrong = |error| Trouble::usage(format!("--xen {}: {error}", image.display()));
     Xen::unpack(image, directory).map_err(wrong)

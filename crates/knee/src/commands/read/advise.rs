@@ -16,7 +16,6 @@ use ::model::Value;
 use analysis::advise::Spot;
 use quantities::expanded;
 
-/// Advises for a spot that was named, or for the waits of a live process.
 pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
     let names: Vec<&str> = readiness::all().map(|row| row.name).collect();
     let ask = &Advise { mechanisms: expanded(&ask.mechanisms, &names), ..ask.clone() };
@@ -37,7 +36,6 @@ pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// Refuses a name that no mechanism has.
 fn check_mechanisms(mechanisms: &[String]) -> Result<(), Trouble> {
     match mechanisms.iter().find(|name| readiness::find(name).is_none()) {
         None => Ok(()),

@@ -26,7 +26,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use verdict::Evidence;
 
-/// Compares two runs, or more; or only names one.
 pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     check(&compare.judgement, &compare.output)?;
     if let Some(fleet) = &compare.fleet.fleet {
@@ -75,7 +74,6 @@ pub fn compared(
     })
 }
 
-/// How a comparison ends: what its gate says of it, in the words of `git bisect run` for a bisection.
 pub fn verdict(judgement: &Judgement, comparison: &Comparison, is_bisection: bool) -> GateVerdict {
     judgement.gate().map_or(GateVerdict { exit: Exit::Done, why: None }, |gate| {
         Evidence::new(gate, comparison).verdict(is_bisection)
@@ -88,7 +86,6 @@ pub fn only_failures(judgement: &Judgement, comparison: &Comparison) -> BTreeSet
     gate.map(|gate| Evidence::new(gate, comparison).only_failures()).unwrap_or_default()
 }
 
-/// Shows two runs that were compared, the new one of which the record `holder` has.
 pub fn conclude(
     judgement: &Judgement,
     output: &Output,
@@ -113,7 +110,6 @@ pub fn conclude(
     compared.show(judgement, output, (exit, why.into_iter().collect()), recorded)
 }
 
-/// Runs that were compared, in each of the forms that can be asked for.
 struct Compared<'a> {
     json: &'a dyn Fn() -> Result<(), Trouble>,
     matrix: &'a Matrix<'a>,
@@ -122,13 +118,11 @@ struct Compared<'a> {
     cases: &'a dyn Fn() -> Option<Vec<Case>>,
     /// The number of the run that may be named.
     newest: i64,
-    /// The record that it is in.
     holder: &'a dyn Fn() -> Result<Location, Trouble>,
 }
 
 impl Compared<'_> {
-    /// Prints the comparison, and only then writes the page and names the newest run: what can't be written, or a reader
-    /// that has gone away, costs nothing that was measured. Ends as `exit`, and says why.
+    /// Prints first: what can't be written, or a reader that has gone away, costs nothing that was measured.
     fn show(
         &self,
         judgement: &Judgement,
@@ -158,8 +152,7 @@ impl Compared<'_> {
         }
     }
 
-    /// Writes the page and the test cases, and then names the newest run where the gate let it through. Each adds a line to
-    /// `notes`; where the page can't be written, no run is named.
+    /// Writes the page and the test cases, and then names the newest run where the gate let it through.
     fn keep(
         &self,
         judgement: &Judgement,
@@ -188,7 +181,6 @@ impl Compared<'_> {
         Ok(())
     }
 
-    /// Writes the page of all, whole or not at all.
     fn write(&self, file: &Path, output: &Output) -> Result<(), Trouble> {
         // The record may have come to be since the file was looked at.
         report::check(file, record_path(&output.record_file).ok().as_deref())?;
@@ -254,7 +246,6 @@ fn names(compare: &Compare) -> Result<Vec<String>, Trouble> {
     }
 }
 
-/// Both runs, from the record.
 fn runs(compare: &Compare, names: &[String]) -> Result<(Run, Run), Trouble> {
     let file = &compare.output.record_file;
     let (base, new) = (read_run(&names[0], file)?, read_run(&names[1], file)?);

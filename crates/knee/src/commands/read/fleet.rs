@@ -22,18 +22,14 @@ pub struct FleetFlag {
 
 /// The machines of a fleet: the median machine first.
 pub struct Machines {
-    /// The runs, with what is concluded from each.
     pub runs: Vec<(Run, Conclusions)>,
-    /// How they compare with the median machine.
     pub fleet: Fleet,
-    /// What they are called, and its summary.
     pub head: FleetHead,
     /// How many more ranks there are, as far as a launcher or a flag counts them.
     pub ranks_missing: usize,
 }
 
 impl Machines {
-    /// The machines next to each other.
     pub fn matrix(&self) -> Matrix<'_> {
         Matrix::fleet(&self.runs, &self.fleet.several, &self.head)
     }
@@ -175,7 +171,6 @@ fn is_same_rank(first: &RunSummary, second: &RunSummary) -> bool {
     rank(first) == rank(second) && (rank(first).is_some() || first.host == second.host)
 }
 
-/// What a run of a fleet is called by what is known of all of them.
 fn name(run: &RunSummary) -> String {
     rank(run).map_or_else(|| run.host.clone(), |rank| format!("rank {rank}"))
 }
@@ -191,8 +186,7 @@ fn ended(run: &RunSummary) -> Timestamp {
     ended.unwrap_or_else(|| began(run))
 }
 
-/// Between the end of a rank and the beginning of another one of the same start, unless their runs are longer: a pod may
-/// wait for its image, or for another to end.
+/// Between two ranks of one start, unless their runs are longer: a pod may wait for its image.
 const START_GAP_MAX: SignedDuration = SignedDuration::from_mins(10);
 
 /// The `newest` runs of all ranks, the newest first, as those of the newest start and those of earlier ones. `repeats` are
@@ -223,7 +217,6 @@ fn of_newest_start<'a>(
     })
 }
 
-/// Which of `size` ranks have no run, if any.
 fn absent<'a>(size: u32, runs: impl Iterator<Item = &'a RunSummary>) -> Option<String> {
     let mut present: Vec<u32> = runs.filter_map(rank).filter(|rank| *rank < size).collect();
     present.push(size);
@@ -262,7 +255,6 @@ fn names(runs: &[Run]) -> Vec<String> {
     runs.iter().enumerate().map(name).collect()
 }
 
-/// What of a run was not measured.
 fn failed(run: &Run, name: &str) -> Option<String> {
     let failed = run
         .cells

@@ -70,7 +70,6 @@ pub struct History {
     pub record_file: RecordFile,
 }
 
-/// What `knee help history` says below its flags.
 const MORE: &str = "\
 Runs are joined where they are comparable with the newest: the same version of the workload, along the
 same axis, on the same machine. What is left out is named. docs/history.md says how changes are found.
@@ -87,14 +86,12 @@ pub enum FailOn {
     Slower,
 }
 
-/// A label that runs must have, and its value where one was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     key: String,
     value: Option<String>,
 }
 
-/// Reads a label, or a key alone.
 fn wanted_label(typed: &str) -> Result<Label, String> {
     if typed.contains('=') {
         let (key, value) = usage::label(typed)?;
@@ -107,7 +104,6 @@ fn wanted_label(typed: &str) -> Result<Label, String> {
     Ok(Label { key: key.to_owned(), value: None })
 }
 
-/// Reads a day.
 fn day(typed: &str) -> Result<Date, String> {
     typed.trim().parse().map_err(|_| format!("`{typed}` is not a day (such as 2026-11-20)"))
 }
@@ -142,7 +138,6 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
     Ok(gate.map_or(Exit::Done, |gate| gate.exit(&history, &without_figures)))
 }
 
-/// Writes the page that is asked for, and prints the values for programs or the text for people.
 fn shown(
     ask: &History,
     page: impl FnOnce() -> String,
@@ -261,7 +256,6 @@ fn is_wanted(ask: &History, run: &RunSummary) -> bool {
         && ask.label.as_ref().is_none_or(labelled)
 }
 
-/// Why there is nothing to show.
 fn nothing(ask: &History) -> Trouble {
     let narrowed = !ask.subjects.is_empty()
         || !ask.points.is_empty()

@@ -45,7 +45,6 @@ pub enum What {
     Schemas,
 }
 
-/// Lists the tables.
 pub fn list(ask: &List) -> Result<Exit, Trouble> {
     let is_wanted = |section: &&Section| match ask.what {
         // Both are long, and of help there is enough.
@@ -72,7 +71,6 @@ pub fn list(ask: &List) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// One table, as text and as JSON.
 struct Section {
     what: What,
     /// Its heading, and in small letters its key.
@@ -190,7 +188,6 @@ fn describe(text: &mut String, workload: &dyn Workload) {
     }
 }
 
-/// Name, who comes next, what those do that wait, and what it is.
 fn describe_lock(text: &mut String, lock: &Algorithm) {
     let summary = match (lock.available)() {
         Ok(()) => lock.summary.to_owned(),
@@ -204,7 +201,6 @@ fn describe_lock(text: &mut String, lock: &Algorithm) {
     }
 }
 
-/// Who comes next.
 fn order(lock: &Algorithm) -> &'static str {
     match lock.order {
         Order::Fifo => "FIFO",
@@ -212,7 +208,6 @@ fn order(lock: &Algorithm) -> &'static str {
     }
 }
 
-/// What a thread does that waits.
 fn waiting(lock: &Algorithm) -> &'static str {
     match lock.waiting {
         Waiting::Spins => "spins",

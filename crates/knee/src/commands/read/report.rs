@@ -29,10 +29,8 @@ pub struct Report {
     pub record_file: RecordFile,
 }
 
-/// What may be replaced by a page.
 const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html>")] };
 
-/// Writes the page.
 pub fn report(ask: &Report) -> Result<Exit, Trouble> {
     let record = record_path(&ask.record_file).ok();
     check(&ask.output, record.as_deref())?;
@@ -50,7 +48,6 @@ pub fn report(ask: &Report) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// Writes the page of the machines of a fleet.
 fn report_fleet(ask: &Report, name: &str) -> Result<Exit, Trouble> {
     if ask.runs != ["last"] {
         return Err(Trouble::usage(
@@ -70,7 +67,6 @@ pub fn check(file: &Path, record: Option<&Path>) -> Result<(), Trouble> {
     files::check(file, &PAGE, record.as_slice())
 }
 
-/// Writes the page of `runs` to `file`, whole or not at all.
 pub fn write(
     file: &Path,
     record: Option<&Path>,

@@ -47,7 +47,6 @@ pub struct Show {
     pub record_file: RecordFile,
 }
 
-/// What `knee help show` says below its flags.
 const MORE: &str = "\
 Several runs stand across, the series down, with ratios to the first run and the best
 marked where it is significant. docs/compare.md says how.
@@ -59,7 +58,6 @@ Examples:
   knee show --like lmbench a.db b.db      # the same in lmbench's tables
   knee show --fleet last                  # the machines of the newest fleet, the unlike ones named";
 
-/// Shows a run, or several side by side.
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let named = named::parse(&ask.words)?;
     if let Some(fleet) = &ask.fleet.fleet {
@@ -85,7 +83,6 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// Shows one run, which was read by this `name`.
 fn show_run(ask: &Show, name: &str, run: &Run) -> Result<(), Trouble> {
     let conclusions = concluded(run, name, &ask.record_file);
     if ask.json {
@@ -132,10 +129,8 @@ pub fn side_by_side(run: &Run, name: &str, file: &RecordFile) -> Vec<String> {
     workloads.map(line).collect()
 }
 
-/// Functions whose instructions are shown in each table.
 const LOOKED_INTO: usize = 3;
 
-/// The functions of each subject, or the instructions of the one that is named.
 fn profile(
     run: &Run,
     conclusions: &Conclusions,
@@ -188,7 +183,6 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     tables
 }
 
-/// The command that shows `run` of the record in `file`, the usual one where there is none.
 pub fn command(run: &str, file: Option<&Path>) -> String {
     let record = file.map(|file| format!(" --record {}", shell_word(&file.to_string_lossy())));
     format!("knee show {run}{}", record.unwrap_or_default())

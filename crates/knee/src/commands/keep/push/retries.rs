@@ -35,7 +35,6 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
         }
     }
 
-    /// Pushes a run, in several attempts where the first fails for the time being.
     pub fn push(&mut self, run: &Run) -> Result<Merged, String> {
         // A load can't go on.
         if run.summary.state != RunState::Complete && !run.is_load() {
@@ -94,7 +93,6 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
     }
 }
 
-/// Whether the same may succeed a little later.
 fn is_passing(error: &Error) -> bool {
     use ServerFault as F;
     match error {

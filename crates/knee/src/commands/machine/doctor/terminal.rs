@@ -12,22 +12,18 @@ use report::layout::{
 };
 use std::path::Path;
 
-/// Columns of a state, and of the gap between columns.
 const STATE: usize = 7;
 const GAP: usize = 2;
-/// Column of the details below a check.
 const DETAIL: usize = INDENT + STATE + GAP + INDENT;
 
 /// A page of checks: a state, a name and a message in columns, with details below.
 struct Page {
     pen: Pen,
-    /// Where messages begin.
     message_column: usize,
     text: String,
 }
 
-/// Every check by its family, the worst first, and what can be done. Says why each matters where it
-/// is not fine, or everywhere if all details are wanted.
+/// Every check by its family, the worst first; why it matters where it is not fine, or everywhere with --all.
 pub fn examined(machine: &Machine, examined: &[Examined], style: &Style) -> String {
     let mut page = Page::new(style);
     if style.detail == Detail::Answer {
@@ -50,7 +46,6 @@ pub fn examined(machine: &Machine, examined: &[Examined], style: &Style) -> Stri
     page.text
 }
 
-/// What was fixed, what was left and why, what is still bad, and how to put it back.
 pub fn fixed(results: &[FixResult], after: &[Examined], saved: &Path, style: &Style) -> String {
     let mut page = Page::new(style);
     let mut changed = 0;
@@ -89,7 +84,6 @@ pub fn fixed(results: &[FixResult], after: &[Examined], saved: &Path, style: &St
     page.text
 }
 
-/// What was put back, and what was not and why.
 pub fn undone(report: &UndoReport, saved: &Path, is_root: bool, style: &Style) -> String {
     let mut page = Page::new(style);
     for UndoResult { check, file, was, now, left } in &report.settings {
@@ -196,7 +190,6 @@ impl Page {
         }
     }
 
-    /// How many checks say what, and what the machine is fit for.
     fn verdict(&mut self, examined: &[Examined]) {
         let number = |state| examined.iter().filter(|row| row.diagnosis.state == state).count();
         let counts: Vec<String> = State::ALL
@@ -250,7 +243,6 @@ impl Page {
     }
 }
 
-/// What the machine is fit for, in a sentence or two.
 fn fitness(fitness: &Fitness) -> String {
     let Fitness { distorting, limiting, unknown } = fitness;
     let named =

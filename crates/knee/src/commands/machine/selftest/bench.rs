@@ -9,7 +9,6 @@ use model::{CellKey, Run, RunState, Value};
 use std::path::Path;
 use std::time::Duration;
 
-/// The instrument, with what the controls measure by it.
 pub struct Bench {
     /// Two ways to the same record: runs that take turns are written in turns.
     archives: [SqliteArchive; 2],
@@ -33,7 +32,6 @@ impl Bench {
         Ok(Bench { archives, settings, shown: Shown::new(controls), scratch })
     }
 
-    /// Shows the name of the next control.
     pub fn title(&mut self, name: &'static str) {
         self.shown.next(name);
     }
@@ -103,7 +101,6 @@ impl Bench {
     }
 }
 
-/// What to measure: workloads, subjects, points, passes, and milliseconds for each figure.
 pub fn request(
     workloads: &[&str],
     subjects: &[&str],

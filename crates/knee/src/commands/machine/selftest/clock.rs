@@ -30,7 +30,6 @@ const CLOCKS: [(&str, ClockId); 3] = [
     ("CLOCK_BOOTTIME", ClockId::Boottime),
 ];
 
-/// The same span by our clock and by another.
 #[derive(Clone, Copy, Debug)]
 struct ClockComparison {
     clock: &'static str,
@@ -95,7 +94,6 @@ fn read(clock: Clock, id: ClockId) -> Moment {
     (1..READINGS).map(moment).fold(moment(0), closest)
 }
 
-/// What the comparisons, and the shortest of the sleeps, show.
 fn judged(name: &str, comparisons: &[ClockComparison], shortest_ns: f64) -> Proof {
     let off = comparisons.iter().map(|pair| pair.off_ppm().abs()).fold(0.0, f64::max);
     let blur = comparisons.iter().map(ClockComparison::blur_ppm).fold(0.0, f64::max);

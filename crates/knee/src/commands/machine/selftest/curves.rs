@@ -30,7 +30,6 @@ fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
     })
 }
 
-/// What the analysis of a run of `known` shows.
 fn judged(analysis: &Analysis) -> Proof {
     let rows =
         || analysis.tables.iter().filter(|table| table.headline).flat_map(|table| &table.rows);

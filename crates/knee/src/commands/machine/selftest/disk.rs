@@ -27,15 +27,11 @@ pub const CONTROL: Control = Control {
 /// The hidden subcommand under which the child measures onto a disk that is too small.
 pub const DISK_COMMAND: &str = "__selftest-disk";
 
-/// What `knee` does with the words of a command line.
 pub type Knee = fn(Vec<String>) -> Result<Exit, Trouble>;
 
-/// What stands for a full disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Means {
-    /// A file system of its own.
     SmallDisk,
-    /// A limit to the size of files.
     FileLimit,
 }
 
@@ -56,18 +52,13 @@ const POINTS: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The outcome of the child.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Came {
     /// Why there is no such disk here; the rest is meaningless then.
     cannot: Option<String>,
-    /// Whether knee reported a failure.
     failed: bool,
-    /// Its line.
     line: String,
-    /// Cells in the record.
     recorded: usize,
-    /// Cells in the plan.
     planned: usize,
 }
 
@@ -112,7 +103,6 @@ fn tried(bench: &Bench, means: Means, directory: &Path) -> io::Result<Tried> {
     Ok((came, text.to_owned()))
 }
 
-/// Waits for the child, but not for longer than somebody wants to wait.
 fn wait(bench: &Bench, child: &mut Child) -> io::Result<()> {
     let start = Instant::now();
     while child.try_wait()?.is_none() {
@@ -126,7 +116,6 @@ fn wait(bench: &Bench, child: &mut Child) -> io::Result<()> {
     Ok(())
 }
 
-/// What a run onto a full disk shows.
 fn judged(means: Means, came: &Came, printed: &str) -> Proof {
     let mut amiss = Vec::new();
     let lost = came.planned.saturating_sub(came.recorded);
@@ -178,7 +167,6 @@ fn small(directory: &Path, means: Means) -> io::Result<()> {
     Ok(mount("none", directory, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"size=512k")?)
 }
 
-/// `knee run` as a user types it.
 fn measured(file: &Path, knee: Knee) -> Came {
     let rounds = ROUNDS.to_string();
     let record = file.to_string_lossy();

@@ -57,7 +57,6 @@ impl Around {
     }
 }
 
-/// What a run of workers that misbehave shows, and what belonged to this process before and after it.
 fn judged(run: &Run, before: &Around, after: &Around) -> Proof {
     let mut amiss = Vec::new();
     let (mut failed, mut measured) = (0_usize, 0_usize);

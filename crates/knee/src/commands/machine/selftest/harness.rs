@@ -34,7 +34,6 @@ fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
     })
 }
 
-/// The verdict on an empty operation in a worker against the fastest bare loop.
 fn judged(nothing: Estimate, bare_ns: f64) -> Proof {
     let added = nothing.value - bare_ns;
     let state = match () {

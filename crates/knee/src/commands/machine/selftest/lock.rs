@@ -19,7 +19,6 @@ pub const CONTROL: Control = Control {
 const BROKEN: &str = "broken";
 const SOUND: &str = "pthread-mutex";
 
-/// What a run of both locks shows.
 fn judged(run: &Run) -> Proof {
     let cells_of = |subject: &'static str| {
         run.cells.iter().filter(move |cell: &&Cell| cell.key.subject == subject)

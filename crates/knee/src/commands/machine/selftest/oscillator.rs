@@ -19,7 +19,6 @@ const FILE: &str = "/sys/class/rtc/rtc0/since_epoch";
 const SECONDS: u64 = 3;
 /// How long a second is waited for: it stands still, if it takes longer.
 const PATIENCE: Duration = Duration::from_secs(3 * SECONDS);
-/// Between two looks.
 const LOOK: Duration = Duration::from_micros(200);
 
 fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
@@ -47,7 +46,6 @@ fn seconds() -> Option<u64> {
     std::fs::read_to_string(FILE).ok()?.trim().parse().ok()
 }
 
-/// The moment at which a second was seen to have begun.
 struct Edge {
     second: u64,
     ours: u64,
@@ -73,7 +71,6 @@ fn edge(bench: &Bench, from: u64) -> Result<Option<Edge>, Trouble> {
     Ok(None)
 }
 
-/// The verdict on a span by our clock against the same span by the real-time clock.
 fn judged(ours_ns: f64, theirs_ns: f64, blur_ns: f64) -> Proof {
     let (off, blur) = ((ours_ns / theirs_ns - 1.0) * 1e6, blur_ns / theirs_ns * 1e6);
     let state = match () {

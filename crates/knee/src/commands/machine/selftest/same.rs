@@ -41,12 +41,10 @@ fn three(rounds: u32) -> RunRequest {
     request(&["null", "poll", "socket"], &subjects, &["10", "100", "1000"], rounds, 6)
 }
 
-/// What two runs of the same show.
 fn compared(base: &Run, new: &Run) -> Proof {
     of_two(base, new, &TERMS, judged)
 }
 
-/// Every verdict of a comparison, of series and of points.
 fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     let rows = comparison.tables.iter().flat_map(|table| &table.rows);
     rows.flat_map(|row| {
@@ -56,7 +54,6 @@ fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     .collect()
 }
 
-/// What a comparison of the same with itself shows.
 fn judged(comparison: &Comparison) -> Proof {
     let verdicts = verdicts(comparison);
     let count = |wanted: Verdict| verdicts.iter().filter(|&&verdict| verdict == wanted).count();

@@ -38,7 +38,6 @@ const LOST: f64 = 0.002;
 /// How far the ends of the interval may be from the factor, as a share of what is injected.
 const WIDE: f64 = 0.5;
 
-/// How much more is done, and how it is looked for.
 #[derive(Clone, Copy, Debug)]
 struct Injected {
     factor: f64,
@@ -55,13 +54,11 @@ fn prove(bench: &mut Bench, injected: Injected) -> Result<Proof, Trouble> {
     })
 }
 
-/// What two runs show, the second with more work.
 fn compared(base: &Run, new: &Run, injected: Injected) -> Proof {
     let terms = Terms { margin: injected.margin, fail_above: None, across: false, all: false };
     of_two(base, new, &terms, |comparison| judged(comparison, injected))
 }
 
-/// What a comparison with a run that did more shows.
 fn judged(comparison: &Comparison, injected: Injected) -> Proof {
     let row = |subject: &str| -> Option<&ComparedRow> {
         comparison.tables.iter().flat_map(|table| &table.rows).find(|row| row.subject == subject)

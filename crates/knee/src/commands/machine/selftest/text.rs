@@ -4,11 +4,9 @@ use super::{State, Tested};
 use anstyle::Style as Paint;
 use report::layout::{ALARM, DIM, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, wrapped_whole};
 
-/// Columns of a state.
 const STATE: usize = 9;
 
-/// What was proved, what was not, and the figures; how many of each, and how long it took. Nothing where
-/// no control came to its end.
+/// What was proved, what was not, and the figures. Nothing where no control came to its end.
 pub fn table(tested: &Tested, style: &Style) -> String {
     if tested.all.is_empty() {
         return String::new();

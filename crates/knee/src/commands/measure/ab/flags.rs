@@ -30,7 +30,6 @@ pub struct Ab {
     pub programs: Option<Pair>,
 }
 
-/// What `knee help ab` says below its flags.
 const MORE: &str = "\
 Each cell is measured by both sides, one right after the other, in an order that is drawn anew: a
 disturbance hits both alike. Both become runs of the record, and are compared as by `knee compare`.

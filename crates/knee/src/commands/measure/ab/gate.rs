@@ -17,7 +17,6 @@ const FAIL_ABOVE: f64 = 0.1;
 const POINTS: &str = "100,1k,10k";
 /// The metric that a busy machine disturbs least.
 const CPU_TIME: &str = "cpu";
-/// The variable that a command finds its side's build in.
 const BUILD: &str = "BUILD";
 
 #[derive(Args, Debug)]
@@ -40,7 +39,6 @@ pub struct Gate {
     pub pair: Pair,
 }
 
-/// What `knee help gate` says below its flags.
 const MORE: &str = "\
 The first word of CMD names the program: of two files each side runs its own instead, of two directories
 the one of that name in each. Where another word names it, write $BUILD, which is OLD or NEW.
@@ -54,17 +52,14 @@ Examples:
   knee gate base/target/release target/release -- 'sorter {n}' --fail-above 20%
   knee gate old.py new.py -- 'python3 $BUILD {n}'";
 
-/// What the sides of `knee gate` run.
 #[derive(Debug, Default)]
 pub struct Pair {
-    /// OLD and NEW as they were typed.
     builds: [PathBuf; 2],
     /// The name by which the command calls the program; none where it says `$BUILD`.
     name: Option<String>,
 }
 
 impl Gate {
-    /// The words of `knee run` that ask for its measurement, and what each side runs.
     pub fn run_words(&self) -> Result<(Vec<OsString>, Pair), Trouble> {
         let typed = self.run.first().map(|word| word.to_string_lossy()).unwrap_or_default();
         let flags = self.run.get(1..).unwrap_or_default();
@@ -90,7 +85,6 @@ impl Gate {
         Ok((words, Pair { builds, name }))
     }
 
-    /// The comparison that it stands for.
     pub fn into_ab(self) -> Result<Ab, Trouble> {
         self.pair.check()?;
         let Gate { mut judgement, run, mut measured, pair, .. } = self;
@@ -141,7 +135,6 @@ fn called_by_name(command: &str) -> Option<(String, String)> {
     Some((command.replacen(program, name, 1), name.to_owned()))
 }
 
-/// The two programs where both are found by one name.
 pub struct Programs<'a> {
     pair: &'a Pair,
     /// The directory of each side that is first in its `PATH`.
@@ -151,7 +144,6 @@ pub struct Programs<'a> {
 }
 
 impl<'a> Programs<'a> {
-    /// Makes what is needed to find both.
     pub fn new(pair: &'a Pair) -> Result<Self, Trouble> {
         let mut programs = Self { pair, directories: [None, None], links: None };
         let Some(name) = &pair.name else { return Ok(programs) };
@@ -171,7 +163,6 @@ impl<'a> Programs<'a> {
         Ok(programs)
     }
 
-    /// The directory of links, which is made where there is none.
     fn link_directory(&mut self) -> Result<&Path, Trouble> {
         if self.links.is_none() {
             let path = std::env::temp_dir().join(format!("knee-gate-{}", std::process::id()));
@@ -183,7 +174,6 @@ impl<'a> Programs<'a> {
         Ok(self.links.as_ref().map_or(Path::new(""), Scratch::path))
     }
 
-    /// The workers of both.
     pub fn workers(&self) -> [Workers; 2] {
         [0, 1].map(|side| {
             let build = &self.pair.builds[side];

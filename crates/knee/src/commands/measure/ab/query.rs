@@ -45,7 +45,6 @@ fn unreadable(question: &[&str], missing: &str) -> String {
     format!("`{}` of the knee there prints {missing}", question.join(" "))
 }
 
-/// What the program `words` prints when it is started with `question`.
 fn answer(words: &[String], question: &[&str], time_max: Duration) -> Result<String, String> {
     let asked = question.join(" ");
     let failed = |why: String| format!("`{asked}` of the knee there {why}");
@@ -79,7 +78,6 @@ fn answer(words: &[String], question: &[&str], time_max: Duration) -> Result<Str
     Err(failed(format!("did not end within {} s", time_max.as_secs_f64())))
 }
 
-/// The text, where all of it was read and the program ended well.
 fn whole(
     read: Option<io::Result<usize>>,
     ended: io::Result<ExitStatus>,

@@ -41,13 +41,11 @@ impl Workers {
         })
     }
 
-    /// What the record says of them.
     pub fn label(&self) -> String {
         let typed = self.typed.as_deref().map(str::trim).map(printable::word_without_user_info);
         typed.map_or_else(|| "of this knee".to_owned(), Into::into)
     }
 
-    /// The `PATH` that they have, where their words set one.
     pub fn search_path(&self) -> Option<&str> {
         let variable = self.variables.iter().find(|(name, _)| *name == "PATH");
         let word = || self.words.iter().rev().find_map(|word| word.strip_prefix("PATH="));
@@ -85,7 +83,6 @@ impl Workers {
     }
 }
 
-/// The words that workers are started through, a knee at their end.
 fn worker_words(typed: &str) -> Result<Vec<String>, Trouble> {
     let words = shlex::split(typed).ok_or_else(|| refused(typed, "a quote is not closed"))?;
     let Some(last) = words.last() else {
@@ -127,7 +124,6 @@ fn this_knee() -> PathBuf {
     file.filter(|file| inode(file).is_some() && inode(file) == inode(&running)).unwrap_or(running)
 }
 
-/// A cell of nothing.
 fn nothing() -> CellKey {
     CellKey {
         workload: "null".to_owned(),

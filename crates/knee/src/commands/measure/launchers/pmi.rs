@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 /// The process that answers is on this machine, and does so at once.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(5);
-/// Longer than any answer.
 const LINE_BYTES_MAX: usize = 1 << 16;
 /// What a value may have, with room for the rest of its line in the smallest buffer that is known, of 1 KiB.
 const VALUE_BYTES_MAX: usize = 800;
@@ -17,15 +16,12 @@ const VALUE_BYTES_MAX: usize = 800;
 /// The name of this start's space of keys. Only one program of a rank is answered, and only once.
 static NAME: OnceLock<Option<String>> = OnceLock::new();
 
-/// The name of this start's space of keys; `None` where none is named.
 pub fn space_name(fd: i32) -> Option<String> {
     NAME.get_or_init(|| Space::open(fd).ok().map(|space| space.job().to_owned())).clone()
 }
 
-/// The space of keys of a start.
 pub struct Space {
     manager: UnixStream,
-    /// What was read after the last line.
     unread: Vec<u8>,
     name: String,
     value_bytes_max: usize,
@@ -50,7 +46,6 @@ impl Space {
         Space::on(UnixStream::from(sys::plain::inherited(fd)?))
     }
 
-    /// The space of keys behind a connection.
     pub fn on(manager: UnixStream) -> io::Result<Space> {
         let mut space = Space {
             manager,
@@ -102,7 +97,6 @@ impl Space {
         Ok(self.value(key)?.is_some())
     }
 
-    /// What was put under a key.
     pub fn get(&mut self, key: &str) -> io::Result<Option<Vec<u8>>> {
         let Some(count) = self.value(key)? else { return Ok(None) };
         let count = number(&count).ok_or_else(|| unexpected(&count))?;
@@ -121,7 +115,6 @@ impl Space {
         Ok(value(&answer, b"value").filter(|_| is_there).map(<[u8]>::to_vec))
     }
 
-    /// Whether this rank has entered the barrier, and not left it.
     pub fn is_in_barrier(&self) -> bool {
         self.is_in_barrier
     }
@@ -132,7 +125,6 @@ impl Space {
         self.manager.write_all(b"cmd=barrier_in\n")
     }
 
-    /// Waits until all have entered the barrier; returns whether they have.
     pub fn leave_within(&mut self, wait: Duration) -> io::Result<bool> {
         let deadline = Instant::now() + wait;
         while self.is_in_barrier {
@@ -155,7 +147,6 @@ impl Space {
         self.answered(command.as_bytes().to_vec())
     }
 
-    /// The answer to a command.
     fn answered(&mut self, mut command: Vec<u8>) -> io::Result<Vec<u8>> {
         command.push(b'\n');
         self.manager.write_all(&command)?;
@@ -169,7 +160,6 @@ impl Space {
         }
     }
 
-    /// The next line; `None` where there is none by the deadline.
     fn line(&mut self, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = [0; 4096];
         loop {

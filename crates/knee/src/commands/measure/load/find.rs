@@ -29,11 +29,9 @@ const LEVEL: f64 = 0.05;
 /// The part of a load before anything counts, for its connections to open.
 const OPENING: f64 = 0.1;
 
-/// What a rate has to hold to be borne, as it was typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goals(Vec<Wanted>);
 
-/// A goal with its text: `p99 < 10 ms`.
 #[derive(Clone, Debug, PartialEq)]
 struct Wanted {
     text: String,
@@ -48,7 +46,6 @@ impl FromStr for Goals {
     }
 }
 
-/// Reads `p99<10ms` or `failures<1%`.
 fn wanted(typed: &str) -> Result<Wanted, String> {
     let wrong = || {
         format!(
@@ -73,7 +70,6 @@ fn wanted(typed: &str) -> Result<Wanted, String> {
     (limit_s > 0.0).then_some(Wanted { text, goal }).ok_or_else(wrong)
 }
 
-/// What a search found, and the loads that it is from.
 struct Found<'a> {
     url: &'a Url,
     plan: &'a Plan,
@@ -83,19 +79,15 @@ struct Found<'a> {
     is_warm: bool,
     /// In the order of their rates.
     loads: Vec<Measured>,
-    /// What else the machine did meanwhile.
     disturbances: Vec<Warning>,
 }
 
-/// A load of one rate.
 struct Measured {
     trial: Trial,
-    /// Whether all goals held.
     is_borne: bool,
     point: Point,
 }
 
-/// Searches, and shows what was found.
 pub fn find(
     ask: &Load,
     goals: &Goals,
@@ -173,7 +165,6 @@ fn warm_up(plan: &Plan, stop: &Stop) -> Result<(f64, bool), Trouble> {
     Ok((before, false))
 }
 
-/// What a load showed of each goal.
 fn trial(load: NextLoad, goals: &[Wanted], outcome: &Outcome) -> Trial {
     let NextLoad { rate_per_s, length_s } = load;
     let due = outcome.counts.requests + outcome.counts.unsent;
@@ -198,7 +189,6 @@ impl Found<'_> {
         missed.is_some_and(|load| load.point.outcome.counts.busy_share > BUSY_SHARE)
     }
 
-    /// The answer in one sentence.
     fn sentence(&self) -> String {
         let (host, wanted) = (self.url, self.wanted());
         match self.capacity {

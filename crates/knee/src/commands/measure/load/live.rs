@@ -5,7 +5,6 @@ use ::load::{Plan, Tick};
 use findings::format::{count, significant};
 use std::time::Duration;
 
-/// Draws the line.
 pub struct Live {
     progress: Progress,
     interval_s: f64,
@@ -20,7 +19,6 @@ impl Live {
         Live { progress, interval_s: plan.interval.as_secs_f64() }
     }
 
-    /// An interval has ended.
     pub fn tick(&self, tick: &Tick) {
         let errors = match tick.errors {
             0 => String::new(),
@@ -32,7 +30,6 @@ impl Live {
         self.progress.at((tick.at_s * 1e3) as u64, &message);
     }
 
-    /// Takes the line away.
     pub fn done(&self) {
         self.progress.done();
     }

@@ -12,23 +12,18 @@ use std::net::SocketAddr;
 use sys::sockets::{accept_queue_overflows, established_at, is_own};
 use workloads::local::{Division, NotFound};
 
-/// One load, and all that was seen meanwhile.
 #[derive(Debug, Default)]
 pub struct Point {
     pub outcome: Outcome,
     /// What the server's processes used; none where they can't be looked at.
     pub server: Option<Use>,
-    /// Why they can't.
     pub server_unknown: Option<NotFound>,
-    /// What grew with the connections.
     growing: Option<Growing>,
     delayed: Option<DelayedReply>,
-    /// The server had no descriptor left.
     has_no_descriptor: bool,
     division: Division,
     /// How often an accept queue of this machine was full meanwhile; absent where the server is elsewhere.
     overflows: Option<u64>,
-    /// The server was still busy when the next load was to begin.
     pub unsettled: Option<Unsettled>,
 }
 
@@ -38,8 +33,7 @@ impl Point {
         Point { outcome, ..Point::default() }
     }
 
-    /// Puts the load of `plan` on its target, with so many dead connections, and gives `keep` each interval that is
-    /// final. Unless it `is_last`, waits until the server is idle again.
+    /// Loads, and gives `keep` each interval that is final. Unless it `is_last`, waits until the server is idle again.
     pub fn measure(
         number: Option<u64>,
         is_last: bool,
@@ -98,7 +92,6 @@ impl Point {
         self.outcome.dead.map(|dead| dead.asked)
     }
 
-    /// How many dead connections there were to be.
     pub fn dead(&self) -> u64 {
         self.outcome.dead.map_or(0, |dead| dead.asked)
     }
@@ -113,7 +106,6 @@ impl Point {
         self.outcome.dead.is_some_and(|dead| dead.can_not_be_held())
     }
 
-    /// What the server was seen to do.
     pub fn behaviours(&self) -> Vec<ServerBehaviour> {
         let counts = &self.outcome.counts;
         let closings = &counts.closings;
@@ -159,7 +151,6 @@ impl Point {
         all
     }
 
-    /// What the server was seen to do by its replies and their times.
     fn of_replies(&self) -> Vec<ServerBehaviour> {
         let Outcome { counts, connect, .. } = &self.outcome;
         let Counts { asked, unserved, statuses, .. } = *counts;
@@ -199,13 +190,11 @@ impl Point {
     }
 }
 
-/// The pause in the server's replies, if it is a stall.
 pub fn stall(outcome: &Outcome) -> Option<ServerBehaviour> {
     let pause = outcome.counts.stall?;
     ServerBehaviour::of_pause(pause.from_s, pause.length_s, outcome.service.p50)
 }
 
-/// What is done while the load goes on.
 struct Watching<'a> {
     live: &'a Live,
     watcher: &'a mut Watcher,
@@ -224,10 +213,8 @@ impl Watch for Watching<'_> {
     }
 }
 
-/// Dead connections, with the kernel's counts of the server's connections.
 struct CountedDead {
     asked: u64,
-    /// None for none.
     dead: Option<Dead>,
     /// Before they were opened.
     unrelated: Option<u64>,
@@ -269,8 +256,7 @@ impl CountedDead {
     }
 }
 
-/// The server's established connections; none where the kernel's lists can't be read, the server is on another
-/// machine, or listens at a unix socket.
+/// The server's established connections; none where the kernel's lists don't have it.
 fn seen(address: Option<SocketAddr>) -> Option<u64> {
     established_at(address?).ok().flatten()
 }

@@ -77,7 +77,6 @@ fn record_file() -> impl TypedValueParser<Value = Location> {
     })
 }
 
-/// Reads the name of a server.
 fn name(typed: &str) -> Result<String, String> {
     let name = typed.trim();
     let is_good = !name.is_empty() && !name.contains([',', '\n']) && name.chars().count() <= 80;
@@ -87,7 +86,6 @@ fn name(typed: &str) -> Result<String, String> {
 }
 
 impl RecordFlags {
-    /// Whether the load is to be recorded.
     pub fn is_recording(&self) -> bool {
         self.record.is_some() || self.push.is_some()
     }
@@ -98,7 +96,6 @@ impl RecordFlags {
     }
 }
 
-/// How many of the ranks of a load are in its figures.
 #[derive(Clone, Copy)]
 pub struct Present {
     pub ranks: usize,
@@ -112,7 +109,6 @@ impl Present {
     }
 }
 
-/// The record that is to have a load, and the machine before it.
 pub struct Recording {
     flags: RecordFlags,
     file: PathBuf,
@@ -152,7 +148,6 @@ impl Recording {
         Ok(Some(Recording { flags: flags.clone(), file, archive, run }))
     }
 
-    /// For another run of the same record.
     pub fn another(&self) -> Result<Recording, Trouble> {
         let mut run = self.run.clone();
         run.summary.id = engine::new_run_id();
@@ -202,7 +197,6 @@ impl Recording {
         })
     }
 
-    /// Records a load that is over.
     pub fn keep(self, url: &Url, plan: &Plan, measured: &Measured) -> Result<Kept, Trouble> {
         let numbers: Vec<Option<u64>> = measured.points.iter().map(Point::number).collect();
         let mut run = self.begin(url, plan, &numbers, Present::from_ranks(&measured.ranks))?;
@@ -213,27 +207,22 @@ impl Recording {
     }
 }
 
-/// The run of a load that goes on. Each interval is committed when its figures are final, so that a load that is killed
-/// keeps them.
+/// Each interval is committed when its figures are final, so that a load that is killed keeps them.
 pub struct LoadRun {
     recording: Recording,
     cells: Cells,
-    /// Held while the load goes on.
     _claim: Claim,
     /// How many cells each point was to have; 1 where that was not known.
     rounds: usize,
     /// How many cells each point has that has ended, and the one that goes on.
     ended: Vec<usize>,
     intervals: usize,
-    /// How many of the cells are in the record.
     saved: usize,
     committed: Instant,
-    /// Why the others are not.
     error: Option<Error>,
 }
 
 impl LoadRun {
-    /// Adds an interval of the load that goes on.
     pub fn add_interval(&mut self, interval: &IntervalOutcome) {
         let ended = &mut self.recording.run.cells;
         ended.push(self.cells.measured(ended, self.ended.len(), interval, None));
@@ -243,7 +232,6 @@ impl LoadRun {
         }
     }
 
-    /// Adds what is left of a load that has ended.
     pub fn end_point(&mut self, point: &Point, ranks: &[Rank]) {
         let ended = &mut self.recording.run.cells;
         let intervals = &point.outcome.intervals;
@@ -257,7 +245,6 @@ impl LoadRun {
         self.commit();
     }
 
-    /// How many intervals were added of the load that goes on.
     pub fn intervals(&self) -> usize {
         self.intervals
     }
@@ -335,7 +322,6 @@ impl LoadRun {
         }
     }
 
-    /// Ends the run, with all that was measured.
     pub fn finish(mut self, plan: &Plan, measured: &Measured) -> Kept {
         self.commit();
         let Recording { flags, file, mut archive, mut run } = self.recording;
@@ -388,23 +374,19 @@ fn rounds_of(plan: &::model::Plan) -> u32 {
     plan.cells.iter().map(|key| key.round + 1).max().unwrap_or(0)
 }
 
-/// A load that the record has.
 pub struct Kept {
     file: PathBuf,
     number: i64,
     push: Option<push::Measured>,
     record_file: RecordFile,
-    /// What of it the record has not.
     trouble: Option<Trouble>,
 }
 
 impl Kept {
-    /// Whether the record has all of it.
     pub fn is_recorded(&self) -> bool {
         self.trouble.is_none()
     }
 
-    /// Says where it is.
     pub fn say(&self) {
         match &self.trouble {
             None if is_quiet() => {}
@@ -413,7 +395,6 @@ impl Kept {
         }
     }
 
-    /// Says where it is, and pushes it where that was asked for.
     pub fn push(self) -> Result<Exit, Trouble> {
         if self.trouble.is_none() {
             self.say();

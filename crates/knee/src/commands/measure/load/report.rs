@@ -114,7 +114,6 @@ enum ArrivalsView {
     Ramp { from_per_s: f64, to_per_s: f64 },
 }
 
-/// The plan, and all that came of it: of one load its figures, of several a list of them.
 pub fn view<'a>(url: &Url, plan: &Plan, measured: &'a Measured) -> LoadView<'a> {
     LoadView {
         url: url.to_string(),
@@ -131,7 +130,6 @@ pub fn view<'a>(url: &Url, plan: &Plan, measured: &'a Measured) -> LoadView<'a> 
 }
 
 impl<'a> Figures<'a> {
-    /// Of one load.
     pub fn new(point: &'a Point) -> Self {
         let behaviours = point.behaviours().into_iter();
         Self {
@@ -147,7 +145,6 @@ impl<'a> Figures<'a> {
 }
 
 impl PlanView {
-    /// Of a plan.
     pub fn new(plan: &Plan) -> Self {
         let seconds = |time: std::time::Duration| time.as_secs_f64();
         Self {

@@ -13,14 +13,11 @@ use workloads::local::{Division, LocalServer, NotFound, ServerUse, Workers};
 
 /// A server that takes less than this share of a CPU over a look is idle.
 const IDLE_SHARE_MAX: f64 = 0.05;
-/// A look at whether it is.
 const LOOK: Duration = Duration::from_millis(100);
-/// So long it may take to come to rest between two loads.
 const REST_MAX: Duration = Duration::from_secs(10);
 /// With fewer dead connections, what the server does besides is as large as what they take.
 const MEMORY_DEAD_MIN: u64 = 1_000;
 
-/// Looks at a server's processes.
 pub struct Watcher {
     server: Result<LocalServer, NotFound>,
     /// Before all loads.
@@ -30,7 +27,6 @@ pub struct Watcher {
     /// With the dead connections, before the load.
     with_dead: ServerUse,
     dead: u64,
-    /// When the load began.
     begun: Instant,
     /// Once while the load is on it, with so many connections.
     loaded: Option<(ServerUse, u64)>,
@@ -56,7 +52,6 @@ pub struct Use {
     pub cpus: f64,
 }
 
-/// Processes and threads without and with connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Growing {
     pub processes: GrowthPerConnection,
@@ -77,7 +72,6 @@ pub struct Unsettled {
 }
 
 impl Watcher {
-    /// One that looks at the server at `address`.
     pub fn new(address: &Address) -> Watcher {
         let none = ServerUse::default();
         let server = local(address);
@@ -88,7 +82,6 @@ impl Watcher {
         Watcher { server, first, before, with_dead, dead, begun, loaded, workers, descriptors_left }
     }
 
-    /// Why its processes can't be looked at, if they can't.
     pub fn not_found(&self) -> Option<NotFound> {
         self.server.as_ref().err().copied()
     }
@@ -116,12 +109,10 @@ impl Watcher {
         }
     }
 
-    /// Whether it had no descriptor left for another connection.
     pub fn has_no_descriptor(&self) -> bool {
         self.descriptors_left == Some(0)
     }
 
-    /// How its processes divided the work since the load began.
     pub fn division(&self) -> Division {
         self.workers_now().since(&self.workers)
     }
@@ -132,7 +123,6 @@ impl Watcher {
             .map_or_else(|_| Workers::default(), |server| Workers::from_pids(&server.pids()))
     }
 
-    /// What it used, and what grew.
     pub fn load_ended(&self, outcome: &Outcome) -> (Option<Use>, Option<Growing>) {
         if self.server.is_err() {
             return (None, None);
@@ -177,13 +167,11 @@ impl Watcher {
         self.first.last(server_ns(&self.server))
     }
 
-    /// What disturbed the machine until this last look at it.
     pub fn disturbances(&self, last: &Host) -> Vec<Warning> {
         self.first.disturbances(last)
     }
 
-    /// Waits until the server is idle and has at most so many connections, or not much longer than that
-    /// takes: what it still did then.
+    /// Waits until the server is idle and has at most so many connections; else what it still did then.
     pub fn settle(
         &self,
         stop: &Stop,
@@ -217,7 +205,6 @@ impl Watcher {
     }
 }
 
-/// The server at this address, where its processes can be looked at.
 pub fn local(address: &Address) -> Result<LocalServer, NotFound> {
     match address {
         Address::Tcp(address) => LocalServer::at(*address),
@@ -225,8 +212,7 @@ pub fn local(address: &Address) -> Result<LocalServer, NotFound> {
     }
 }
 
-/// The CPU time of a server's processes, none of which are here where it is elsewhere. Where not all of them can be seen, it
-/// can't be separated from that of other processes.
+/// The CPU time of a server's processes: 0 if it is elsewhere; none if not all of them can be seen.
 fn server_ns(server: &Result<LocalServer, NotFound>) -> Option<u64> {
     match server {
         Ok(server) => Some(server.look().cpu_ns),
@@ -235,15 +221,13 @@ fn server_ns(server: &Result<LocalServer, NotFound>) -> Option<u64> {
     }
 }
 
-/// The machine before a load.
 pub struct FirstLook {
     host: Host,
     cpus: CpuLook,
 }
 
 impl FirstLook {
-    /// This moment. The load is done by this process, by those that it starts, and by others that have used `more_ns` until
-    /// now; none where these can't be seen.
+    /// The load is done by this process, what it starts, and others that have used `more_ns`; none if that can't be seen.
     pub fn now(more_ns: Option<u64>) -> FirstLook {
         FirstLook { host: engine::host(), cpus: CpuLook::now(more_ns) }
     }
@@ -254,7 +238,6 @@ impl FirstLook {
         Host { cpu_use: Some(used), ..engine::host() }
     }
 
-    /// What disturbed it meanwhile, as `knee run` says it.
     pub fn disturbances(&self, last: &Host) -> Vec<Warning> {
         findings::caveats::disturbances(&self.host, last).iter().map(Caveat::warning).collect()
     }

@@ -15,11 +15,9 @@ use std::mem::discriminant;
 use std::time::Duration;
 
 const INDENT: &str = "  ";
-/// Columns of a label.
 const LABEL: usize = 12;
 
-/// Everything, the series of intervals where `all` is asked for. Of several numbers of dead connections,
-/// a line each, and all of each where `all` is asked for.
+/// Everything; of several numbers of dead connections a line each, and all of each where `all` is asked for.
 pub fn text(url: &Url, plan: &Plan, measured: &Measured, all: bool) -> String {
     let points = &measured.points[..];
     let mut text = match points {
@@ -37,12 +35,10 @@ pub fn section(title: &str, lines: &[String]) -> String {
     if lines.is_empty() { String::new() } else { format!("{title}\n{}", lines.concat()) }
 }
 
-/// A line for each rank of a load that several processes did.
 fn ranks(all: &[Rank]) -> Vec<String> {
     all.iter().map(|rank| format!("{} {}", rank.rank, rank_sentence(rank))).collect()
 }
 
-/// All of one load.
 fn single(plan: &Plan, point: &Point, all: bool) -> String {
     let outcome = &point.outcome;
     let mut text = totals(plan, outcome);
@@ -63,7 +59,6 @@ fn single(plan: &Plan, point: &Point, all: bool) -> String {
     text
 }
 
-/// A line for each number of dead connections.
 fn several(url: &Url, plan: &Plan, points: &[Point], all: bool) -> String {
     let Some(last) = points.last() else { return String::new() };
     let mut text = head(url, plan, &last.outcome);
@@ -116,7 +111,6 @@ pub fn answered_per_s(outcome: &Outcome) -> f64 {
     in_time as f64 / outcome.elapsed_s.max(1e-9)
 }
 
-/// What the server was seen to do, each once.
 pub fn behaviours<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<String> {
     let lines = points.flat_map(|point| {
         point.behaviours().into_iter().map(move |behaviour| (behaviour, point.dead()))
@@ -124,8 +118,7 @@ pub fn behaviours<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<String> {
     of_most(lines).into_iter().map(|behaviour| behaviour.line()).collect()
 }
 
-/// One of each kind: what is seen with the most dead connections says the most. The numbers may have been named in
-/// any order.
+/// One of each kind: what is seen with the most dead connections says the most.
 fn of_most(seen: impl Iterator<Item = (ServerBehaviour, u64)>) -> Vec<ServerBehaviour> {
     let mut kept: Vec<(ServerBehaviour, u64)> = Vec::new();
     for (behaviour, dead) in seen {
@@ -141,7 +134,6 @@ fn of_most(seen: impl Iterator<Item = (ServerBehaviour, u64)>) -> Vec<ServerBeha
     kept.into_iter().map(|(behaviour, _)| behaviour).collect()
 }
 
-/// A row of a table of loads.
 pub fn load_row(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>12}")).collect();
     cells.concat() + "\n"
@@ -263,7 +255,6 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
         + &outcome.counts.handshakes.as_ref().map(handshakes(per_s)).unwrap_or_default()
 }
 
-/// How connections came to be encrypted.
 fn handshakes(per_s: impl Fn(u64) -> String) -> impl Fn(&Handshakes) -> String {
     move |Handshakes { full, resumed, negotiated, .. }| {
         let per_s = per_s(full + resumed);
@@ -297,7 +288,6 @@ fn rates(plan: &Plan, outcome: &Outcome) -> String {
     )
 }
 
-/// The distributions, a line each.
 fn times(plan: &Plan, outcome: &Outcome) -> String {
     let names = ["p50", "p90", "p99", "p99.9", "max", "mean", "stddev"];
     let names = names.map(|name| format!("{name:>11}")).concat();
@@ -337,7 +327,6 @@ fn trouble(outcome: &Outcome) -> String {
     line("errors", &(words + &message.unwrap_or_default()))
 }
 
-/// Each kind with its number.
 fn errors(errors: &Errors) -> Vec<String> {
     errors.each().map(|(name, number)| format!("{name} {}", count(number))).collect()
 }

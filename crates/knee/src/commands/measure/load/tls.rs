@@ -33,7 +33,6 @@ pub struct TlsView {
 }
 
 impl TlsView {
-    /// Of a plan with TLS.
     pub fn new(tls: &Tls) -> TlsView {
         let TlsOptions { ca, insecure, no_resume } = tls.options();
         let ca = ca.as_ref().map(|file| file.display().to_string());
@@ -41,7 +40,6 @@ impl TlsView {
     }
 }
 
-/// What a URL asks for, at this address.
 pub fn target(url: &Url, address: Address, flags: &TlsFlags) -> Result<Target, String> {
     let TlsFlags { ca, insecure, no_resume } = flags.clone();
     if !url.is_tls && (ca.is_some() || insecure || no_resume) {
@@ -52,14 +50,13 @@ pub fn target(url: &Url, address: Address, flags: &TlsFlags) -> Result<Target, S
     Ok(Target { address, host: url.host_header(), path: url.path.clone(), tls })
 }
 
-/// Shakes hands once: why there is no TLS is one cause for all connections. Whether there is a server at all is for the load
-/// to find.
+/// Shakes hands once: why there is no TLS is one cause for all connections.
 pub fn check(plan: &Plan) -> Result<(), Trouble> {
     if plan.target.tls.is_none() {
         return Ok(());
     }
     match Stream::connect(&plan.target, plan.timeout) {
-        Err(no_tls @ NoStream::Tls { .. }) => {
+        Err(no_tls @ NoStream::Tls(_)) => {
             Err(Trouble::failed(format!("{}: {no_tls}", plan.target.address)))
         }
         Err(NoStream::Io(_)) | Ok(_) => Ok(()),

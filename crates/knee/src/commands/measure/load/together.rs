@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Between two looks at what the other ranks have posted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How far ahead rank 0 names the start: many looks.
 const AHEAD: Duration = Duration::from_millis(300);
@@ -38,14 +37,12 @@ const PART: &str = "part";
 /// What the rank says that has the result.
 const RECORDED: &str = "recorded";
 
-/// What a rank has in mind.
 #[derive(Serialize, Deserialize)]
 struct CheckIn {
     plan: Value,
     seed: u64,
 }
 
-/// What a rank measured.
 #[derive(Serialize, Deserialize)]
 pub struct Measured {
     host: String,
@@ -57,11 +54,9 @@ pub struct Measured {
 pub struct Together {
     pub outcome: Outcome,
     pub ranks: Vec<Rank>,
-    /// What a reader has to know: missing and late ranks.
     pub warnings: Vec<Warning>,
 }
 
-/// This process among those of its load.
 struct Member {
     fleet: String,
     rank: u32,
@@ -85,7 +80,6 @@ impl Member {
         }
     }
 
-    /// Those that are not `present` in time.
     fn missing(&self, present: &[u32], check_in: Duration) -> Trouble {
         let Member { fleet, size, .. } = self;
         let missing: Vec<String> = (0..*size)
@@ -106,9 +100,7 @@ impl Member {
     }
 }
 
-/// How the ranks of a load agree.
 trait Assembly {
-    /// This process among them.
     fn member(&self) -> &Member;
 
     /// Says what this rank has in mind, and waits for all others: the common seed.
@@ -120,8 +112,7 @@ trait Assembly {
     /// How far this rank's reading of the common clock may be off.
     fn clock_bound(&self) -> Duration;
 
-    /// Gives what this rank measured, if it did, and waits for the others. Where a signal ended the loads of all, what they
-    /// measured by then is the result.
+    /// Gives what this rank measured, if it did, and waits for the others.
     fn conclude(
         &mut self,
         measured: Option<&Measured>,
@@ -135,7 +126,6 @@ trait Assembly {
     fn recorded(&mut self, rank: u32) -> Result<Vec<u32>, Trouble>;
 }
 
-/// How long a rank waits for what the others measured.
 #[derive(Clone, Copy)]
 struct Patience {
     /// After its own load has ended.
@@ -144,7 +134,6 @@ struct Patience {
     ends: bool,
 }
 
-/// What came of the others.
 enum Concluded {
     /// What each of the others measured, by rank, for this one to add up.
     Parts(Vec<Option<Measured>>),
@@ -154,13 +143,11 @@ enum Concluded {
     Lost(Trouble),
 }
 
-/// A process that takes part in a load.
 pub struct Joined<'a> {
     assembly: Box<dyn Assembly + 'a>,
     stop: &'a Stop,
 }
 
-/// What came of a load, for one of its ranks.
 pub enum Came {
     /// The result of all that are known of.
     Result(Together),
@@ -180,7 +167,6 @@ pub fn join<'a>(flags: &RecordFlags, plan: &Plan, stop: &'a Stop) -> Result<Join
     Ok(Joined { assembly, stop })
 }
 
-/// Each thread has connections of its own.
 fn check_threads(plan: &Plan, size: u32) -> Result<(), Trouble> {
     let threads = u64::from(size) * plan.threads as u64;
     if plan.connections >= usize::try_from(threads).unwrap_or(usize::MAX) {
@@ -194,12 +180,10 @@ fn check_threads(plan: &Plan, size: u32) -> Result<(), Trouble> {
 }
 
 impl Joined<'_> {
-    /// How many ranks there are.
     pub fn size(&self) -> usize {
         self.assembly.member().size as usize
     }
 
-    /// Agrees with the others on the load: the plan of all.
     pub fn agree(&mut self, url: &Url, plan: &Plan) -> Result<Plan, Trouble> {
         let size = self.assembly.member().size;
         let seed = self.assembly.agree(check_in(url, plan, size))?;
@@ -271,21 +255,18 @@ impl Joined<'_> {
         alone
     }
 
-    /// Says whether the result is recorded: only then do the others remove their shares. They keep them where they don't
-    /// hear of it.
+    /// Only where the result is recorded do the others remove their shares.
     pub fn announce(&mut self, ranks: &[Rank], is_recorded: bool) {
         let present = ranks.iter().filter(|rank| is_recorded && rank.measured.is_some());
         let _ = self.assembly.announce(&present.map(|rank| rank.rank).collect::<Vec<u32>>());
     }
 
-    /// Whether what this rank measured is in a recorded result of that rank.
     pub fn is_recorded_by(&mut self, rank: u32) -> bool {
         let own = self.assembly.member().rank;
         self.assembly.recorded(rank).is_ok_and(|recorded| recorded.contains(&own))
     }
 }
 
-/// Only this rank's share is known.
 fn only(own: u32, size: u32, why: &Trouble) -> Warning {
     Warning {
         what: format!("Of {size} ranks only rank {own} is in the figures ({why})"),
@@ -293,7 +274,6 @@ fn only(own: u32, size: u32, why: &Trouble) -> Warning {
     }
 }
 
-/// Takes the intervals of a share.
 struct Keeping<'a>(&'a mut dyn FnMut(IntervalOutcome));
 
 impl Watch for Keeping<'_> {
@@ -342,7 +322,6 @@ impl From<&Measured> for RankMeasured {
     }
 }
 
-/// The ranks that a signal ended while others went on.
 fn ended_early(size: usize, measured: &[(u32, &Measured)]) -> Option<Warning> {
     let is_stopped = |(_, measured): &&(u32, &Measured)| measured.part.counts.stopped;
     let stopped: Vec<String> =
@@ -389,7 +368,6 @@ fn warnings(ranks: &[Rank]) -> Vec<Warning> {
     all
 }
 
-/// Why ranks with these plans are no load, where one differs.
 fn refusal(check_ins: &[CheckIn]) -> Option<String> {
     let first = check_ins.first()?;
     check_ins.iter().zip(0..).find_map(|(check_in, rank)| {

@@ -11,9 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use suites::{name_templates, read_figure, read_output, read_shell, read_template, read_word};
 
-/// The heading of the flags in help.
 pub const HEADING: &str = "Of your own";
-/// The workload whose subjects are commands.
 pub const COMMAND: &str = "command";
 /// Its parameter, which other workloads have too, that names them.
 const COMMANDS: &str = "command";
@@ -82,7 +80,6 @@ pub struct CustomFlags {
     pub time_limit: Option<Duration>,
 }
 
-/// The request with what the flags add to its workloads.
 pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunRequest, Trouble> {
     let named = |name: &str| request.workloads.iter().any(|workload| workload == name);
     let mut commands = Vec::new();
@@ -135,7 +132,6 @@ pub fn check_urls(custom: &Custom, owns: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Templates by name, as one flag gave them.
 fn templates(flag: &str, typed: &[String]) -> Result<Vec<Template>, Trouble> {
     let mut templates: Vec<Template> = typed.iter().map(|text| read_template(text)).collect();
     name_templates(&mut templates).map_err(|what| Trouble::usage(format!("--{flag}: {what}")))?;
@@ -163,7 +159,6 @@ fn figures(figures: &[PrintedFigure], better: &[Better]) -> Result<Vec<PrintedFi
     Ok(figures.iter().enumerate().map(figure).collect())
 }
 
-/// Where commands run unless another directory is named: here.
 pub fn directory() -> Result<PathBuf, Trouble> {
     std::env::current_dir()
         .map_err(|error| Trouble::failed(format!("the current directory: {error}")))

@@ -124,12 +124,10 @@ pub struct Run {
     pub parameters: BTreeMap<String, Vec<Value>>,
 }
 
-/// The arguments that apply to a resumed run too. All others conflict with `--resume`, since its plan is
-/// in the record.
+/// The arguments of a resumed run. All others conflict with `--resume`: its plan is in the record.
 pub const FOR_RESUMED: [&str; 7] =
     ["resume", "output", "all", "timing", "json", "location", "push"];
 
-/// What `knee run --help` says below its flags.
 const MORE: &str = "\
 Workloads: knee list workloads. Parameters of one: knee run WORKLOAD --help.
 All flags: knee run --help.";

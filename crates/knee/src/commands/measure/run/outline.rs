@@ -22,7 +22,6 @@ const WORKER_MS: u64 = 20;
 /// The time of a call of a trajectory that the record does not have, in milliseconds.
 const CALL_MS: f64 = 0.02;
 
-/// Prints the plan of what was asked for.
 pub fn print(flags: &RunFlags, file: &Path) -> Result<Exit, Trouble> {
     // What a run would refuse is refused here too.
     labels(&flags.labels)?;
@@ -36,11 +35,8 @@ pub fn print(flags: &RunFlags, file: &Path) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// How long the cells of a plan take.
 struct Estimate {
-    /// One round, in milliseconds.
     round_ms: u64,
-    /// All rounds of the plan, in milliseconds.
     all_ms: u64,
     /// Cells of a round whose time is in the record.
     recorded: usize,
@@ -81,7 +77,6 @@ impl Estimate {
     }
 }
 
-/// What a cell takes by the time that is measured.
 fn by_time_ms(plan: &Plan, key: &CellKey, info: Option<&WorkloadInfo>) -> u64 {
     match info {
         Some(info) if info.trajectory => WORKER_MS + (key.point as f64 * CALL_MS) as u64,
@@ -90,8 +85,7 @@ fn by_time_ms(plan: &Plan, key: &CellKey, info: Option<&WorkloadInfo>) -> u64 {
     }
 }
 
-/// What the same cells took in the latest runs of the record that have them, in milliseconds; empty where
-/// there is no readable record: none is made or migrated for this.
+/// What the same cells took in the latest runs of the record, in milliseconds.
 fn earlier(plan: &Plan, file: &Path) -> HashMap<CellKey, u64> {
     let mut cells_ms: HashMap<CellKey, u64> = HashMap::new();
     let Ok(archive) = SqliteArchive::open_read_only(file) else { return cells_ms };
@@ -235,7 +229,6 @@ fn cells(plan: &Plan) -> String {
     }
 }
 
-/// How long the run takes, and the source of that estimate.
 fn time(plan: &Plan, estimate: &Estimate) -> String {
     let about = |ms: u64| format!("about {}", duration(ms.max(1_000) / 1_000 * 1_000));
     let (round, all) = (about(estimate.round_ms), about(estimate.all_ms));

@@ -48,7 +48,6 @@ fn among_others(started: &Host) -> Option<FleetMember> {
     started.fleet().filter(|member| member.size != Some(1))
 }
 
-/// The network file system that a file is on, or would be.
 fn network_file_system(file: &Path) -> Option<&'static str> {
     let existing = file.ancestors().find_map(|path| {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };

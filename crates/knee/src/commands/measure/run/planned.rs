@@ -21,8 +21,7 @@ pub fn planned(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
 /// the usual five to nine, noise of a shared machine hides a change of a tenth.
 const ROUNDS_IN_TURNS: u32 = 20;
 
-/// The plan of two runs that take turns: every round of both, each with its `PATH`. A budget of the suite is left
-/// out.
+/// The plan of two runs that take turns: every round of both, each with its `PATH`, and no budget.
 pub fn planned_in_turns(
     flags: &RunFlags,
     paths: [OsString; 2],

@@ -101,7 +101,6 @@ pub struct Costs {
     pub look_ns: u64,
 }
 
-/// What `knee help simulate lock` says below its flags.
 const MORE: &str = "\
 A measurement and its prediction, on one page:
   knee run lock --record both.db

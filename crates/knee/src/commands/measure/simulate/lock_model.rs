@@ -12,12 +12,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-/// The workload that is simulated.
 const WORKLOAD: &str = "lock";
-/// What grows in it.
 const AXIS: &str = "threads";
 
-/// What was asked for, checked.
 pub struct Model {
     pub workload: &'static dyn Workload,
     pub axis: &'static Parameter,
@@ -32,14 +29,12 @@ pub struct Model {
     pub seed: u64,
 }
 
-/// A cell with its figures.
 pub struct Simulated {
     pub key: CellKey,
     pub figures: Figures,
 }
 
 impl Model {
-    /// The model that the flags describe.
     pub fn new(ask: &Lock) -> Result<Model, Trouble> {
         let missing = || Trouble::failed(format!("there is no workload {WORKLOAD}"));
         let workload = workloads::find(WORKLOAD).ok_or_else(missing)?;
@@ -67,7 +62,6 @@ impl Model {
         Ok(model)
     }
 
-    /// Every cell, computed, in the order of the table.
     pub fn cells(&self) -> Result<Vec<Simulated>, Trouble> {
         let keys: Vec<CellKey> = self.keys();
         let (keys, next) = (&keys, &AtomicUsize::new(0));
@@ -152,8 +146,7 @@ fn machine(ask: &Lock, cpus: u64) -> Result<Machine, Trouble> {
     })
 }
 
-/// The parameters of the series, as a measured run would have them: those that the flags name, and the
-/// others as they usually are.
+/// The parameters of the series, as a measured run would have them.
 fn parameters(workload: &dyn Workload, ask: &Lock) -> Result<Parameters, Trouble> {
     let mut all = Parameters::new();
     for parameter in workload.about().parameters.iter().filter(|parameter| parameter.name != AXIS) {
@@ -174,7 +167,6 @@ fn cpus_here() -> u64 {
     sys::cpus::allowed().map_or(1, |cpus| cpus.len() as u64)
 }
 
-/// The points: numbers, and multiples of the CPUs.
 fn threads(axis: &Parameter, ask: &Lock, all: &Parameters) -> Result<Vec<u64>, Trouble> {
     let mut points = Vec::new();
     for value in &ask.threads {
@@ -186,7 +178,6 @@ fn threads(axis: &Parameter, ask: &Lock, all: &Parameters) -> Result<Vec<u64>, T
     Ok(points)
 }
 
-/// The locks that were named, or all, in the order of the table.
 fn algorithms(ask: &Lock) -> Result<Vec<&'static Algorithm>, Trouble> {
     for (name, reason) in LEFT_OUT {
         if ask.algorithms.iter().any(|named| named == name) {

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// The line above the output.
 pub const HEAD: &str = "Simulated, not measured: what a model makes of these locks.";
 
-/// What the model does not know, a line each.
 const NOT_MODELLED: &[&str] = &[
     "anything on a machine: these figures are computed by a model",
     "caches of several levels or sockets: all CPUs are equally far from each other",
@@ -20,7 +19,6 @@ const NOT_MODELLED: &[&str] = &[
     "what the work touches, and its caches after a switch or a move to another CPU",
 ];
 
-/// The run.
 pub fn run(model: &Model, simulated: Vec<Simulated>, command: Vec<String>) -> Run {
     let now = engine::now();
     let workload = workload(model);
@@ -67,8 +65,7 @@ fn summary(command: Vec<String>, now: &str, cells: u64) -> RunSummary {
     }
 }
 
-/// The workload in its own words, with the locks that were simulated, and what the model lacks in place
-/// of what the workload does not measure.
+/// The workload in its own words, but for the locks, and for what the model lacks.
 fn workload(model: &Model) -> WorkloadInfo {
     let mut info = model.workload.info(model.axis);
     info.not_measured = NOT_MODELLED.iter().map(|&line| line.to_owned()).collect();
@@ -112,7 +109,6 @@ fn facts(model: &Model) -> BTreeMap<String, Fact> {
     texts.into_iter().chain(numbers).collect()
 }
 
-/// The warnings of every report of it.
 fn warnings(model: &Model) -> Vec<Warning> {
     let cpus = match model.machine.cpus {
         1 => "one CPU".to_owned(),

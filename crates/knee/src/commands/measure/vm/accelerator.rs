@@ -13,7 +13,6 @@ use std::time::Duration;
 /// With KVM a guest is up within three seconds, and within this on a machine that is busy.
 const TRIAL_MAX: Duration = Duration::from_secs(30);
 
-/// What runs the guests of all `sides`, which are set to it.
 pub fn choose(
     accel: Accel,
     sides: &mut [GuestSide],
@@ -45,7 +44,6 @@ pub fn choose(
     Ok(accelerator)
 }
 
-/// Why KVM is not taken.
 #[derive(Debug, PartialEq, Eq)]
 enum NoKvm {
     /// It is not there, or runs no kernel.
@@ -101,7 +99,6 @@ fn verdict(boots: impl IntoIterator<Item = Result<(), GuestFault>>) -> Result<()
     }
 }
 
-/// Whether a guest ended by its own kernel's panic.
 fn has_panicked(fault: &GuestFault) -> bool {
     match fault {
         GuestFault::Ended(console) | GuestFault::Damaged(_, console) => {

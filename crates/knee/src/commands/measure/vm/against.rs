@@ -38,15 +38,12 @@ const SAME_FACTS: [(&str, &str); 6] = [
     ("vm.host.cpus", "number of CPUs of the host that it runs on"),
 ];
 
-/// What a kernel is judged against.
 enum Base {
-    /// A run that was recorded.
     Recorded(Box<Run>),
     /// A kernel, which is measured in turns with it.
     Kernel(Kernel),
 }
 
-/// Judges the kernel of `vm`.
 pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exit, Trouble> {
     check(&vm)?;
     if vm.judgement.gate().is_none() {
@@ -113,14 +110,12 @@ struct Question<'a> {
 /// What came of one measurement: how it ended with nothing to compare, or a comparison.
 type Outcome = ControlFlow<Exit, Box<Compared>>;
 
-/// One measurement and what it was compared with.
 struct Compared {
     base: Run,
     new: Run,
     comparison: Comparison,
     /// What fails that the base measured, where no figure is worse.
     failures: BTreeSet<Failure>,
-    /// Where the runs are, as a line.
     kept: String,
 }
 
@@ -169,7 +164,6 @@ impl<'a> Question<'a> {
         concluded
     }
 
-    /// What came of what was measured.
     fn outcome(&self, sides: &[GuestSide], is_interrupted: bool) -> Result<Outcome, Trouble> {
         let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
         let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
@@ -207,8 +201,7 @@ impl<'a> Question<'a> {
         compare::compared((base, new), is_in_turns, judgement, self.output, self.comparisons)
     }
 
-    /// How it ends where `trouble` kept it from being measured: another commit may be measured where it is this
-    /// kernel that did not begin.
+    /// Another commit may be measured where it is this kernel that did not begin.
     fn unmeasured(&self, sides: &[GuestSide], trouble: Trouble) -> Result<Exit, Trouble> {
         if let Some(mismatch) = self.mismatch.take() {
             return Ok(skip(&mismatch));
@@ -221,7 +214,6 @@ impl<'a> Question<'a> {
 }
 
 impl Compared {
-    /// Shows the comparison with its own verdict as `confirm` changes it.
     fn conclude(
         self,
         question: &Question<'_>,
@@ -287,7 +279,6 @@ fn failing(failures: &BTreeSet<Failure>) -> String {
     format!("{workload}: cells of {subject}{at}{more} fail, which the base measured")
 }
 
-/// Refuses what is not the question whether one kernel is as good as another.
 fn check(vm: &Vm) -> Result<(), Trouble> {
     if [&vm.kernels, &vm.cpu_models, &vm.appends].iter().any(|typed| typed.len() > 1) {
         let what =
@@ -302,7 +293,6 @@ fn check(vm: &Vm) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// What `typed` names: a kernel, or else a run.
 fn base(typed: &str, output: &Output) -> Result<Base, Trouble> {
     let is_record = is_sqlite(Path::new(typed));
     if kernels::is_named(typed) || Path::new(typed).is_file() && !is_record {
@@ -319,7 +309,6 @@ fn base(typed: &str, output: &Output) -> Result<Base, Trouble> {
     )))
 }
 
-/// Whether a file begins as records do.
 fn is_sqlite(path: &Path) -> bool {
     const HEAD: &[u8] = b"SQLite format 3\0";
     let mut head = [0; HEAD.len()];

@@ -41,7 +41,6 @@ pub fn check_measured(measured: &RunFlags, suite: Option<&NamedSuite>) -> Result
     }
 }
 
-/// Refuses a kernel that is known to be unable to run this knee.
 pub fn check_kernel(kernel: &Kernel) -> Result<(), String> {
     let here = Machine::here();
     if here != Some(kernel.machine) {
@@ -69,7 +68,6 @@ pub fn check_command_line(hardware: &Hardware) -> Result<(), Trouble> {
     }
 }
 
-/// Refuses guests that the memory can't hold.
 pub fn check_memory(all: &[&Hardware]) -> Result<(), Trouble> {
     if let Some(side) = all.iter().find(|side| side.memory_mib < MEMORY_MIN_MIB) {
         let what = format!("--memory: a guest needs {MEMORY_MIN_MIB} MiB at least");

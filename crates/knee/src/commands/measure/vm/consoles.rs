@@ -9,8 +9,7 @@ use std::time::SystemTime;
 /// Older ones are removed.
 const KEPT_MAX: usize = 20;
 
-/// Copies the console at `path` of the guest of this name into the cache, and says where it is; `None` where it is
-/// empty, or can't be kept.
+/// Copies the console at `path` into the cache; `None` where it is empty, or can't be kept.
 pub fn keep(path: &Path, label: &str) -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     keep_in(&base.cache_dir().join("knee").join("consoles"), path, label).ok()?
@@ -30,7 +29,6 @@ fn keep_in(directory: &Path, path: &Path, label: &str) -> io::Result<Option<Path
     Ok(Some(kept))
 }
 
-/// Leaves the newest ones.
 fn remove_old(directory: &Path) -> io::Result<()> {
     let dated = |entry: fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
     let mut all: Vec<(SystemTime, PathBuf)> =

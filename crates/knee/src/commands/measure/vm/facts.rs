@@ -5,7 +5,6 @@ use guest::{Accelerator, Hardware};
 use model::{CPU_QUOTA, Fact, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_ID};
 use std::collections::BTreeMap;
 
-/// An empty command line in a record.
 const NOTHING: &str = "none";
 
 /// What is the same for all guests, which run on the CPUs `cpus` of the host; on all, where there are none.
@@ -38,7 +37,6 @@ pub fn of_ground(
     own.into_iter().chain(of_host).chain(xen).map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// What tells one guest from the others.
 pub fn of_hardware(hardware: &Hardware) -> BTreeMap<String, Fact> {
     let append = match hardware.append.trim() {
         "" => NOTHING,

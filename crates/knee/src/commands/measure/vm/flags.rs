@@ -55,7 +55,6 @@ pub struct Vm {
 }
 
 impl Vm {
-    /// What the guests measure, as a command line of `knee run`.
     pub fn run_words(&self) -> Vec<OsString> {
         let mut words = self.run.clone();
         if words.is_empty() {
@@ -86,12 +85,10 @@ impl Vm {
         self
     }
 
-    /// The CPUs of each guest.
     pub fn cpus(&self) -> u32 {
         self.cpus.unwrap_or(CPUS)
     }
 
-    /// The memory of each guest, in MiB.
     pub fn memory_mib(&self) -> u64 {
         self.memory.map_or(MEMORY_MIB, |bytes| (bytes >> 20) as u64)
     }
@@ -111,7 +108,6 @@ pub enum Accel {
     Tcg,
 }
 
-/// What `knee help vm` says below its flags.
 const MORE: &str = "\
 Each kernel is booted with knee as its only program, and measures cell by cell in turns with the others. Give
 --kernel, --cpu and --append more than once to compare all their combinations; the first is the base.

@@ -19,7 +19,6 @@ use std::time::Duration;
 /// those of its kernel, and more where a worker that can't be halted has its CPUs. The host waits longer.
 const LOOKUP_MAX: Duration = Duration::from_secs(30);
 
-/// Measures what the host asks for.
 pub fn main() -> io::Result<()> {
     let mut port = wire()?;
     let failed = |fault: guest::WireFault| io::Error::other(fault.to_string());

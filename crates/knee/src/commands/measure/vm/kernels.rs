@@ -14,13 +14,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Precedes the version of a package: `debian:6.1`.
 const DEBIAN: &str = "debian:";
 /// The kernel that this machine would boot.
 const INSTALLED: &str = "installed";
 /// So many packages of a version are tried at most: lists may be older than what is kept.
 const PACKAGES_TRIED: usize = 4;
-/// Where distributions keep the images of installed kernels.
 const BOOT: &str = "/boot";
 
 /// Whether `typed` names a kernel otherwise than by its file.
@@ -28,12 +26,10 @@ pub fn is_named(typed: &str) -> bool {
     typed == INSTALLED || typed.starts_with(DEBIAN)
 }
 
-/// The image that `typed` names.
 pub fn find(typed: &str) -> Result<Kernel, Trouble> {
     find_for("--kernel", typed)
 }
 
-/// The image that `typed` names behind this `flag`.
 pub fn find_for(flag: &str, typed: &str) -> Result<Kernel, Trouble> {
     let path = match typed.strip_prefix(DEBIAN) {
         Some(version) => debian(flag, version)?,
@@ -47,7 +43,6 @@ pub fn find_for(flag: &str, typed: &str) -> Result<Kernel, Trouble> {
     Ok(kernel)
 }
 
-/// The newest image of /boot.
 fn installed(flag: &str) -> Result<PathBuf, Trouble> {
     let entries = fs::read_dir(BOOT).into_iter().flatten().flatten();
     let is_image = |path: &PathBuf| {
@@ -130,7 +125,6 @@ struct Apt {
 }
 
 impl Apt {
-    /// `apt-get` or `apt-cache`, with these words.
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(self.options.iter().flat_map(|option| ["-o", option])).args(words);
@@ -138,7 +132,6 @@ impl Apt {
     }
 }
 
-/// Where fetched images are kept.
 fn cache_directory() -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.cache_dir().join("knee").join("kernels"))
@@ -165,8 +158,7 @@ fn packages(apt: &Apt, version: &str, suffix: &str) -> Result<Vec<String>, Strin
     })
 }
 
-/// Those of these packages that have this version. Where one is there signed and unsigned, the unsigned one comes
-/// first: a guest asks for no signature.
+/// Those of this version. The unsigned one comes before the signed: a guest asks for no signature.
 fn newest_first<'a, Name: AsRef<str>>(
     all: &'a [Name],
     version: &str,
@@ -187,7 +179,6 @@ fn newest_first<'a, Name: AsRef<str>>(
 
 /// How names of packages with an image begin. From 7.0 on, `linux-image-…` only depends on the one that has it.
 const PREFIXES: [&str; 2] = ["linux-image-", "linux-binary-"];
-/// Stands in the name of a package whose image has no signature.
 const UNSIGNED: &str = "unsigned";
 
 /// Of `linux-image-6.1.0-53-cloud-amd64-unsigned`, with the suffix `cloud-amd64`, `6.1.0-53`; and of
@@ -211,7 +202,6 @@ fn series(listed: &[&str], suffix: &str) -> Vec<String> {
     versions.iter().map(|(major, minor)| format!("{DEBIAN}{major}.{minor}")).collect()
 }
 
-/// The names of the files in a directory, if it is there.
 fn file_names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -228,7 +218,6 @@ fn fetch(apt: &Apt, package: &str, cache: &Path, image: &Path) -> Result<(), Str
     fs::rename(unpack(work.path())?, image).map_err(failed)
 }
 
-/// The one image of the one package in `work`.
 fn unpack(work: &Path) -> Result<PathBuf, String> {
     let missing = || format!("{}: the package is not there", work.display());
     let find = |ending: &str, directory: &Path| {
@@ -243,7 +232,6 @@ fn unpack(work: &Path) -> Result<PathBuf, String> {
     image.ok_or_else(|| "it has no image".to_owned())
 }
 
-/// What a program prints, or in one line why it failed.
 fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let out = command.stdin(Stdio::null()).output().map_err(|error| match error.kind() {

@@ -4,7 +4,6 @@ use super::turns::GuestSide;
 use guest::{Hardware, Kernel};
 use std::path::Path;
 
-/// Sides whose names say what tells them apart.
 pub fn labelled(all: Vec<Hardware>) -> Vec<GuestSide> {
     labels(&all)
         .into_iter()
@@ -51,8 +50,7 @@ fn kernel_label(kernel: &Kernel, all: &[Hardware]) -> String {
     format!("{} \u{b7} {}", kernel.release, own_part(&kernel.path, &paths).unwrap_or(path))
 }
 
-/// What is left of `path` without the components that all `paths` begin with and those that all end with; `None` where
-/// that leaves one of them nothing.
+/// What is left of `path` without the components that all `paths` begin or end with; `None` if nothing is of one.
 fn own_part(path: &Path, paths: &[&Path]) -> Option<String> {
     let split = |path: &Path| -> Vec<String> {
         path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()

@@ -11,8 +11,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Writes the initramfs to `path`, with the text that the suite `named` stands in, and with a compiler where one is needed. The disk of
-/// `directory` also takes what that many `guests` write.
+/// Writes the initramfs to `path`, with the suite's text, and with a compiler where one is needed.
 pub fn write(
     knee: &Path,
     vm: &Vm,
@@ -44,7 +43,6 @@ pub fn write(
     fs::write(path, root)
 }
 
-/// The names of the workloads that are asked for, as far as they are named.
 pub fn workloads<'a>(measured: &'a RunFlags, named: Option<&'a NamedSuite>) -> &'a [String] {
     match named {
         Some(named) if measured.workloads.is_empty() => &named.suite.request.workloads,

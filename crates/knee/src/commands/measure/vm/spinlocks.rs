@@ -15,7 +15,6 @@ const PARAVIRTUAL: &str = "pv_lock_hash";
 /// A kernel with this function has queued locks and no other: arm64.
 const ONLY_QUEUED: &str = "queued_spin_lock_slowpath";
 
-/// The fact, where it can be read.
 pub fn facts() -> BTreeMap<String, Fact> {
     let variables = stacks::kernel_variables(&[TEST_AND_SET, PARAVIRTUAL, ONLY_QUEUED]);
     let waiting = variables.ok().and_then(|variables| waiting(&variables));

@@ -21,31 +21,23 @@ use ticks::Ticks;
 
 /// A kernel is up within seconds, and within this even where its host is busy.
 const UP_MAX: Duration = Duration::from_secs(180);
-/// How often guests that boot are looked at.
 const UP_LOOK: Duration = Duration::from_millis(20);
 /// A guest is booted so often at most, however far each boot comes.
 const BOOTS_MAX: u32 = 20;
 /// What a cell takes beyond its deadline: the guest's own instrument ends it first.
 const CELL_MARGIN: Duration = Duration::from_secs(120);
 
-/// One kernel on one machine, and what it measured.
 pub struct GuestSide {
     /// What tells it from the others: `6.1.0 · cpu max,-smap`.
     pub label: String,
-    /// The machine.
     pub hardware: Hardware,
     guest: Option<Guest>,
-    /// How often it was booted.
     boots: u32,
     /// How often since something of it was kept.
     tries: u32,
-    /// The cell that it died in last.
     died_at: Option<usize>,
-    /// Cells that failed because it died in them.
     given_up: BTreeSet<usize>,
-    /// The time of its CPUs on the host, in ticks.
     ticks: Ticks,
-    /// When its last boot began.
     booted: Instant,
     /// From then until knee in it was up.
     up: Duration,
@@ -55,53 +47,39 @@ pub struct GuestSide {
     turn: Duration,
     /// What has come of its run; its plan and its cells, once it began.
     pub run: Option<Run>,
-    /// Held from the begin of its run on.
     claim: Option<Claim>,
-    /// The answer that lets it go on.
     answer: Option<ToGuest>,
     /// Why the record does not have what came last.
     unkept: Option<String>,
     /// Whether all is measured, or nothing more will be.
     ended: bool,
-    /// Whether it has the order to stop, since enough is measured.
     is_enough: bool,
     /// Whether it was this machine or QEMU that kept it from going on.
     is_lost_by_host: bool,
 }
 
-/// Says while guests measure whether it is enough.
 pub trait Judge {
     /// Refuses to have anything measured on a machine of these facts.
     fn check(&self, facts: &BTreeMap<String, Fact>) -> Result<(), Trouble>;
-    /// Whether `runs`, those of all guests, need no further round.
     fn is_enough(&self, runs: &[&Run]) -> bool;
 }
 
 /// A run that ends when a judge has enough: neither a time nor a width ends it.
 const UNTIL_DECIDED: Budget = Budget { time_ms: 0, precision: 0.0 };
 
-/// What all guests share.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
-    /// This program.
     pub knee: &'a Path,
-    /// The root of each.
     pub initramfs: &'a Path,
-    /// Where their directories are made.
     pub directory: &'a Path,
     /// The CPUs of the host that they run on; all, where there are none.
     pub host_cpus: &'a [usize],
-    /// What they measure.
     pub words: &'a [String],
     /// The host before the guests were booted. What used its CPUs disturbs them; they don't see it themselves.
     pub cpus: &'a CpuLook,
-    /// Facts of the host that each run keeps, by name.
     pub facts: &'a BTreeMap<String, Fact>,
-    /// The file that their runs are kept in.
     pub record: Option<&'a Path>,
-    /// Whether the user wants it to end.
     pub stop: &'a Stop,
-    /// What ends it as soon as enough is measured, if anything does.
     pub judge: Option<&'a dyn Judge>,
 }
 
@@ -113,7 +91,6 @@ impl Ground<'_> {
 }
 
 impl GuestSide {
-    /// A side that was not booted yet.
     pub fn new(label: String, hardware: Hardware) -> GuestSide {
         GuestSide {
             label,
@@ -138,7 +115,6 @@ impl GuestSide {
         }
     }
 
-    /// Whether all of its plan was measured.
     pub fn is_complete(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.summary.state == RunState::Complete)
     }
@@ -154,7 +130,6 @@ impl GuestSide {
         Some(format!("{}: up after {up:.1} s, measured for {measuring:.1} s{boots}", self.label))
     }
 
-    /// Whether the record has all of what came of it.
     pub fn is_kept(&self) -> bool {
         self.unkept.is_none() && self.run.as_ref().is_some_and(|run| run.summary.number > 0)
     }
@@ -190,20 +165,17 @@ impl GuestSide {
         self.await_greeting(ground, patience)
     }
 
-    /// As it was before it was booted. What is left of its QEMU ends in a thread: where it hangs in the kernel, it may
-    /// never end.
+    /// As before it was booted. Its QEMU ends in a thread: where it hangs in the kernel, it may never end.
     pub fn put_back(&mut self) {
         let guest = self.guest.take();
         thread::spawn(move || drop(guest));
         *self = GuestSide::new(self.label.clone(), self.hardware.clone());
     }
 
-    /// Whether knee in it has reported that since the last boot.
     fn is_up(&self) -> bool {
         self.guest.as_ref().is_some_and(Guest::has_spoken)
     }
 
-    /// Waits until it is up.
     fn await_greeting(
         &mut self,
         ground: &Ground<'_>,
@@ -241,7 +213,6 @@ impl GuestSide {
         guest.send(&ToGuest::Job(Box::new(job)), UP_MAX, &|| ground.stop.is_requested())
     }
 
-    /// Whether another boot after this fault may come further.
     fn may_boot(&self, fault: &GuestFault) -> bool {
         self.tries < fault.boots_max() && self.boots < BOOTS_MAX
     }
@@ -258,7 +229,6 @@ impl GuestSide {
         format!("{}: {fault}{}", self.label, kept.unwrap_or_default())
     }
 
-    /// The next message, after the answer to the one before.
     fn next(&mut self, ground: &Ground<'_>) -> Result<FromGuest, GuestFault> {
         let deadline_ms = self.run.as_ref().map_or(0, |run| run.plan.deadline_ms);
         let begun = Instant::now();
@@ -302,7 +272,6 @@ impl GuestSide {
         next
     }
 
-    /// Notes that its first word has come, if it has not come before.
     fn note_up(&mut self) {
         if self.up.is_zero() {
             self.up = self.booted.elapsed();
@@ -315,7 +284,6 @@ impl GuestSide {
         self.ticks.see(&cpus, rest);
     }
 
-    /// Says once why the record does not take what came.
     fn note_unkept(&mut self, kept: &Result<(), Error>) {
         let why = kept.as_ref().err().map(ToString::to_string);
         if let Some(why) = why.as_ref().filter(|_| self.unkept.is_none()) {
@@ -324,7 +292,6 @@ impl GuestSide {
         self.unkept = why;
     }
 
-    /// The facts of its run when that ends: of the host, and what the guest took of it.
     fn facts(&self, ground: &Ground<'_>) -> BTreeMap<String, Fact> {
         let Ticks { cpus, rest, .. } = self.ticks.all();
         let mut facts = ground.facts.clone();
@@ -373,8 +340,7 @@ pub fn is_only_last_unable(sides: &[GuestSide]) -> bool {
     is_unable && bases.iter().all(|side| side.run.is_some())
 }
 
-/// The same run, with the figures that are needed to go on: widths decide how a budget is spent, and times how often a
-/// profile samples.
+/// With the figures to go on: widths decide how a budget is spent, and times how often a profile samples.
 fn to_go_on(run: &Run) -> Run {
     let mut run = run.clone();
     // It is the host that decides when it is enough.
@@ -453,7 +419,6 @@ fn begin_runs(
     Ok(are_alike)
 }
 
-/// Begins the runs of all sides that are up, and measures until all have ended.
 fn in_turns(
     sides: &mut [GuestSide],
     ground: &Ground<'_>,
@@ -501,7 +466,6 @@ fn in_turns(
     Ok(())
 }
 
-/// Whether cells of these plans can take turns.
 fn is_alike(base: &Plan, second: &Plan) -> bool {
     base.cells == second.cells
 }
@@ -517,7 +481,6 @@ fn typed() -> Vec<String> {
     args::recorded(&words.collect::<Vec<String>>())
 }
 
-/// Boots all sides, until their runs begin.
 fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
     let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
     let progress = Progress::new(sides.len() as u64);
@@ -595,7 +558,6 @@ fn interrupt(
     Ok(archive.finish(run.summary.number, &ending)?)
 }
 
-/// How far all sides together have come.
 struct Shown {
     progress: Progress,
     begun: Instant,
@@ -604,7 +566,6 @@ struct Shown {
 }
 
 impl Shown {
-    /// Shows whose turn it is, and with what.
     fn begins(&self, side: &GuestSide) {
         let Some(run) = &side.run else { return };
         let cell = run
@@ -664,14 +625,12 @@ fn start(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// A side that can't begin.
 fn refused(side: &mut GuestSide, fault: &GuestFault) -> Trouble {
     let line = side.line_of(fault);
     side.is_lost_by_host = fault.is_of_host();
     if fault.is_usage() { Trouble::usage(line) } else { Trouble::failed(line) }
 }
 
-/// Keeps what came of a side, and prepares the answer.
 fn take(
     side: &mut GuestSide,
     message: Result<FromGuest, GuestFault>,
@@ -750,7 +709,6 @@ fn keep_profiled(archive: &mut dyn RunWriter, run: &mut Run, new: Profiled) -> R
     kept
 }
 
-/// Boots a side that died again, as often as is worth it.
 fn died(side: &mut GuestSide, fault: &GuestFault, ground: &Ground<'_>) {
     let mut fault = fault.clone();
     if side.unkept.is_some() {
@@ -785,7 +743,6 @@ fn seconds(time: Duration) -> Fact {
     Fact::rounded(time.as_secs_f64(), 2)
 }
 
-/// The time of each of the guest's CPUs on those of the host, as facts.
 fn cpu_facts(cpus: &[u64], rest: u64) -> BTreeMap<String, Fact> {
     let seconds = |ticks: u64| Fact::from(ticks as f64 / 100.0);
     let named = |(cpu, &ticks): (usize, &u64)| (format!("vm.cpu.{cpu}.time_s"), seconds(ticks));

@@ -12,10 +12,8 @@ use observe::{Call, Estimate, Observation, Triggers, Waiter, Watched};
 use report::advice::{SourcedAdvice, process_verdict};
 use serde_json::{Value, json};
 
-/// The maximum of waits that are listed.
 const WAITERS_SHOWN: usize = 10;
 
-/// Observes the process, prints the observation, and advises for the wait that returned most events.
 pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     let stop = stop_on_signals()?;
     // Three descriptors for each thread that is watched.
@@ -45,7 +43,6 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     advised.map(|_| Exit::Done)
 }
 
-/// Advice for a process.
 struct Advised {
     /// What it is for: `epoll_wait of set 3`.
     by: String,
@@ -53,14 +50,12 @@ struct Advised {
     advice: SourcedAdvice,
     /// What the cheapest would save; absent where the mechanism in use was not measured there.
     gain: Option<Gain>,
-    /// The cheapest at the lower and at the upper end of the ratio's interval; absent where that lies
-    /// outside of what was measured.
+    /// The cheapest at both ends of the ratio's interval; absent outside of what was measured.
     ends: [Option<Ranked>; 2],
 }
 
 /// The mechanism that a process waits by.
 struct InUse {
-    /// For people: `epoll (edge-triggered)`.
     label: String,
     /// Its row of the table; absent for an epoll set whose descriptors could not be read.
     subject: Option<&'static str>,
@@ -102,7 +97,6 @@ impl InUse {
         }
     }
 
-    /// What was asked for, with this mechanism among those to choose from.
     fn included(&self, ask: &Advise) -> Advise {
         let mut ask = ask.clone();
         let in_use = self.subject.filter(|_| !ask.mechanisms.is_empty()).map(str::to_owned);
@@ -111,8 +105,7 @@ impl InUse {
     }
 }
 
-/// The advice for what returned most events that were served; none where all that is to be known is what wakes
-/// the process up for nothing.
+/// The advice for what returned most events that were served, if anything did.
 fn advised(
     ask: &Advise,
     seen: &Observation,
@@ -156,7 +149,6 @@ fn advised(
     }))
 }
 
-/// Whether the mechanism in use is right, or what another would save.
 fn verdict(seen: &Observation, advised: &Advised) -> String {
     let (name, mechanism) = (&seen.name, &advised.in_use.label);
     process_verdict(name, mechanism, &advised.advice.advice, advised.gain.as_ref())
@@ -168,7 +160,6 @@ pub fn rounded(active: f64) -> f64 {
     (active * digits).round() / digits
 }
 
-/// Whether the advice holds over the whole interval of the ratio.
 fn ends(advised: &Advised) -> String {
     let Some(first) = advised.advice.advice.ranking.first() else { return String::new() };
     match &advised.ends {
@@ -185,10 +176,8 @@ fn ends(advised: &Advised) -> String {
     }
 }
 
-/// Below this width waits are printed as lines, not as columns.
 const WIDTH_FOR_COLUMNS: usize = 114;
 
-/// The observation as text.
 fn text(seen: &Observation, idle: &[IdleWaiter], width: usize) -> String {
     let (pid, name) = (seen.pid, &seen.name);
     let threads = match seen.threads {
@@ -222,7 +211,6 @@ fn text(seen: &Observation, idle: &[IdleWaiter], width: usize) -> String {
     folded.map(|line| line + "\n").collect()
 }
 
-/// One thing that is waited on, as text.
 struct Cells {
     by: String,
     watched: String,
@@ -362,12 +350,11 @@ fn waiter_json(waiter: &Waiter) -> Value {
     })
 }
 
-/// The exit code for a process that can't be observed.
 pub(super) fn trouble(error: &observe::Error) -> Trouble {
     use observe::Error as Why;
     let line = error.to_string();
     match error {
-        Why::Missing { .. } | Why::NotWatchable { .. } => Trouble::usage(line),
+        Why::Missing(_) | Why::NotWatchable { .. } => Trouble::usage(line),
         Why::NotPermitted { .. } | Why::NoTracepoints { .. } | Why::NoWaits(_) => {
             Trouble::not_possible(line)
         }

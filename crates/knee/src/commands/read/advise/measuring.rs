@@ -10,25 +10,19 @@ use findings::format::{count, shell_word};
 use model::{LimitCause, Parameters, Value};
 use report::advice::Substitution;
 
-/// The workload that a spot is measured with.
 pub const MEASURED_BY: &str = "pipetest";
 
 /// What a server is most like: its descriptors are active in no order.
 const SPREAD: &str = "random";
-/// What fits more descriptors: only the last pipes are written to, and other processes keep the write
-/// ends of the rest.
+/// What fits more descriptors: other processes keep the write ends of all but the last pipes.
 const SPREAD_OF_MORE: &str = "tail";
 
-/// How a spot is measured here.
 pub struct Measuring {
-    /// The run that measures it.
     pub flags: RunFlags,
-    /// What stands for something that does not fit here.
     pub substitution: Option<Substitution>,
 }
 
-/// The run that measures `spot`, and the whole range of active descriptors between `ends`; or why
-/// nothing does here, with the largest spot that can be measured.
+/// The run that measures `spot` and what lies between `ends`; or the largest spot that can be measured here.
 pub fn measuring(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Measuring, Trouble> {
     engine::raise_descriptors_max();
     let workload = workload()?;
@@ -52,7 +46,6 @@ pub fn measuring(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Measuring, 
 }
 
 impl Measuring {
-    /// The command that does the same, quoted for a shell.
     pub fn command(&self) -> String {
         let record = self.flags.record_file.flag();
         let record = record.map(|file| vec!["--record".to_owned(), file.display().to_string()]);
@@ -61,7 +54,6 @@ impl Measuring {
     }
 }
 
-/// The words of the command, for the record.
 pub fn words(flags: &RunFlags) -> Vec<String> {
     let mut words: Vec<String> = ["knee", "run", MEASURED_BY].map(String::from).to_vec();
     let pipes = flags.parameters.get("pipes").map(|values| ("pipes", texts(values)));
@@ -80,8 +72,7 @@ fn texts(values: &[Value]) -> Vec<String> {
     values.iter().map(Value::to_string).collect()
 }
 
-/// The error for a spot that nothing measures here, with the largest of the same share of active ones
-/// that fits.
+/// The error for it, with the largest spot of the same share of active ones that fits.
 fn too_many(ask: &Advise, spot: Spot, workload: &dyn Workload) -> Trouble {
     let tail = |total: f64, active: f64| {
         let spot = Spot { total, active: active.round().max(1.0) };
@@ -106,7 +97,6 @@ fn too_many(ask: &Advise, spot: Spot, workload: &dyn Workload) -> Trouble {
     ))
 }
 
-/// Why a run can't have as many pipes as it asks for.
 struct Limit {
     max: u64,
     cause: LimitCause,
@@ -162,7 +152,6 @@ fn run_flags(ask: &Advise, spot: Spot, ends: [f64; 2], spread: &str) -> RunFlags
     }
 }
 
-/// The whole numbers of active descriptors about a spot, and about the ends of what may be active.
 fn counts(spot: Spot, [low, high]: [f64; 2]) -> Vec<Value> {
     let all = [low.floor(), spot.active.floor(), spot.active.ceil(), high.ceil()];
     let count = |count: &f64| Value::Number(count.clamp(1.0, spot.total) as u64);

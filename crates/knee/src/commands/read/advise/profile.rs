@@ -16,18 +16,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often samples are taken out of the kernel.
 const TAKEN_EVERY: Duration = Duration::from_millis(50);
-/// Functions, calls and programs that are printed.
 const FUNCTIONS_SHOWN: usize = 15;
 const CALLS_SHOWN: usize = 6;
 const WAITS_SHOWN: usize = 6;
 /// A call of this share of a function's samples is worth naming.
 const SHARE_UNDER_MIN: f64 = 0.1;
-/// The widest column of functions.
 const FUNCTION_CHARS_MAX: usize = 50;
 
-/// What was seen of a process.
 struct Seen {
     pid: u32,
     name: String,
@@ -42,7 +38,6 @@ struct Seen {
     quota: Option<Quota>,
 }
 
-/// The tightest CPU quota of a process, and what it did meanwhile.
 struct Quota {
     cpus: f64,
     did: Option<Throttling>,
@@ -53,7 +48,6 @@ impl Quota {
         engine::cpu_quotas_of(pid, Path::new("/"))?.into_iter().next()
     }
 
-    /// From the look `before` until now.
     fn since(before: &CpuQuota, pid: u32) -> Quota {
         let now = Quota::tightest(pid).filter(|now| now.directory == before.directory);
         let did = now.and_then(|now| Some(now.throttling?.since(&before.throttling?)));
@@ -87,7 +81,6 @@ impl Quota {
     }
 }
 
-/// For what threads wait, where, and where others end that.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Waited {
     kind: WaitKind,
@@ -128,11 +121,10 @@ struct Function {
     entries: Vec<(Entry, u64)>,
 }
 
-/// Samples the process for its time, and prints the functions with most samples.
 pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     let stop = stop_on_signals()?;
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    let process = process.ok_or_else(|| trouble(&ProfileError::NoProcess { pid }))?;
+    let process = process.ok_or_else(|| trouble(&ProfileError::NoProcess(pid)))?;
     observe::check_alive(pid).map_err(|error| super::live::trouble(&error))?;
     // Where the system allows no more, each thread has a clock on each CPU.
     engine::raise_descriptors_max();
@@ -161,10 +153,9 @@ pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// The exit code for a process that can't be sampled.
 fn trouble(error: &ProfileError) -> Trouble {
     match error {
-        ProfileError::NoProcess { .. } => Trouble::usage(error.to_string()),
+        ProfileError::NoProcess(_) => Trouble::usage(error.to_string()),
         _ => Trouble::not_possible(error.to_string()),
     }
 }
@@ -206,7 +197,6 @@ impl Seen {
         self.samples() + self.waits.iter().map(|(_, samples)| samples).sum::<u64>()
     }
 
-    /// How the time of threads divides, and where most of it waits.
     fn waiting(&self) -> Vec<String> {
         let all = self.thread_samples();
         let mut kinds: BTreeMap<WaitKind, u64> = BTreeMap::new();
@@ -229,7 +219,6 @@ impl Seen {
         self.stacks.samples.len() as u64
     }
 
-    /// How many CPUs it kept busy.
     fn cpus(&self) -> f64 {
         let busy_ns = self.samples() as f64 * self.stacks.sample_ns;
         busy_ns / self.looked.as_nanos().max(1) as f64
@@ -279,7 +268,6 @@ impl Seen {
         folded.map(|line| line + "\n").collect()
     }
 
-    /// What could not be seen, and what shows it.
     fn limits(&self) -> impl Iterator<Item = String> {
         let samples = self.samples();
         let limits = self.stacks.limits.iter().cloned();

@@ -11,8 +11,7 @@ use findings::format::{count, resume_command};
 use model::{HostRole, Run, RunState, Value};
 use report::advice::{Source, SourcedAdvice, Substitution, mean_count};
 
-/// The advice for `spot`: from the record, or measured with --measure where that does not have every mechanism
-/// over the whole range of active descriptors between `ends`.
+/// From the record; with --measure, measured where that lacks a mechanism anywhere between `ends`.
 pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice, Trouble> {
     let location = record_location(&ask.record_file)?;
     let recorded_advice = recorded(ask, spot, &location)?;
@@ -28,8 +27,7 @@ pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice,
     Err(Trouble::not_possible(nothing(spot, &location, &measuring)))
 }
 
-/// The advice of the run of this machine that covers the spot for most mechanisms, the newest of
-/// those that cover as many.
+/// The advice of the newest run of this machine of those that cover the spot for most mechanisms.
 fn recorded(
     ask: &Advise,
     spot: Spot,
@@ -68,8 +66,7 @@ fn recorded(
     Ok(best_run)
 }
 
-/// Whether the record has every mechanism that can be measured here, at the spot of `advice` and at both ends of
-/// the range of active descriptors.
+/// Whether the record has every mechanism that can be measured here, at the spot and at both ends.
 fn covers(
     ask: &Advise,
     advice: &SourcedAdvice,
@@ -101,7 +98,6 @@ fn wanted(ask: &Advise) -> Vec<String> {
     available.map(|row| row.name.to_owned()).collect()
 }
 
-/// Measures the spot, and advises from that.
 fn measured(ask: &Advise, spot: Spot, measuring: Measuring) -> Result<SourcedAdvice, Trouble> {
     let Measuring { flags, substitution } = measuring;
     let (claimed, unsaved) = run::measured(&flags, words(&flags))?;
@@ -144,7 +140,6 @@ fn with_source(advice: Advice, run: &Run, source: Source) -> SourcedAdvice {
     SourcedAdvice { advice, run: run.summary.number, date: started, source, substitution: None }
 }
 
-/// What to run where nothing recorded covers the spot.
 fn nothing(spot: Spot, location: &Location, measuring: &Measuring) -> String {
     let substituted = measuring.substitution.as_ref().map(|substitution| {
         let Substitution { parameter, wanted, used, because } = substitution;

@@ -6,23 +6,19 @@ use findings::format::{count, number_word, percent, significant};
 use observe::{Observation, ReadyFor, StaysReady, Waiter};
 use serde_json::{Value, json};
 
-/// The maximum of descriptors that are listed for one wait.
 const DESCRIPTORS_SHOWN: usize = 6;
 
-/// A wait that wakes the process up for nothing.
 pub struct IdleWaiter<'a> {
     waiter: &'a Waiter,
     wakeups: IdleWakeups,
 }
 
-/// All of them, in the order in which waits are listed.
 pub fn idle(seen: &Observation) -> Vec<IdleWaiter<'_>> {
     let looked_s = seen.looked.as_secs_f64().max(f64::MIN_POSITIVE);
     let idle = |waiter| Some(IdleWaiter { waiter, wakeups: wakeups(waiter, looked_s).idle()? });
     seen.waiters.iter().filter_map(idle).collect()
 }
 
-/// What wakes up those who wait on it.
 fn wakeups(waiter: &Waiter, looked_s: f64) -> Wakeups {
     Wakeups {
         unserved_per_s: waiter.for_nothing as f64 / looked_s,
@@ -37,7 +33,6 @@ impl IdleWaiter<'_> {
         matches!(self.wakeups, IdleWakeups::Unserved { .. }) && std::ptr::eq(self.waiter, waiter)
     }
 
-    /// The finding, and a line for each descriptor behind it.
     pub fn lines(&self, process: &str) -> Vec<String> {
         let label = label(self.waiter);
         let cpus = self.cpus();
@@ -89,7 +84,6 @@ impl IdleWaiter<'_> {
         format!(" {threads} {} of a CPU.", percent(cpus))
     }
 
-    /// The same for programs.
     pub fn json(&self) -> Value {
         let descriptors = self.waiter.stay_ready.iter().map(|stays| {
             let ReadyFor { reading, writing, ended } = stays.events;
@@ -135,7 +129,6 @@ fn line(stays: &StaysReady) -> String {
     format!("descriptor {descriptor}, {file}: stays {states}, reported {reports} times, {served}")
 }
 
-/// What ends it, by what the descriptors are ready for.
 fn remedy(all: &[StaysReady]) -> String {
     let any = |is: fn(ReadyFor) -> bool| all.iter().any(|stays| is(stays.events));
     let remedies = [

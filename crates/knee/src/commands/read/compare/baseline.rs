@@ -14,7 +14,6 @@ pub fn check(name: &str) -> Result<(), Trouble> {
     Err(Trouble::usage(format!("{name:?} is no name for a baseline (such as main)")))
 }
 
-/// Names the run that is meant by `run`, and says so.
 pub fn save(output: &Output, name: &str, run: &str) -> Result<String, Trouble> {
     let meant = RunRef::parse(run)?;
     let named = meant.record.is_some() || output.record_file.named().is_some();
@@ -26,7 +25,6 @@ pub fn save(output: &Output, name: &str, run: &str) -> Result<String, Trouble> {
     set(&location, name, number)
 }
 
-/// Names a run that was compared, in the record that has it.
 pub fn save_number(holder: &Location, name: &str, run: i64) -> Result<String, Trouble> {
     if run == 0 {
         return Err(Trouble::failed(format!(
@@ -47,7 +45,6 @@ fn set(location: &Location, name: &str, number: i64) -> Result<String, Trouble> 
     Ok(format!("Baseline {name}: run {number}{was}    Record: {location}\n"))
 }
 
-/// The number of the run that has this name in the record in use.
 pub fn run(output: &Output, name: &str) -> Result<String, Trouble> {
     let location = record_location(&output.record_file)?;
     let named = output.record_file.named().is_some();
@@ -60,7 +57,6 @@ pub fn run(output: &Output, name: &str) -> Result<String, Trouble> {
     }
 }
 
-/// The message for a name that is not saved: the nearest names, and all there are.
 fn absent(name: &str, baselines: &[(String, i64)]) -> String {
     if baselines.is_empty() {
         return format!(

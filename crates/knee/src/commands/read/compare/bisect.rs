@@ -15,7 +15,6 @@ pub fn exit_of(words: &[String], exit: Exit) -> Exit {
     if is_judge && failed { Exit::Abort } else { exit }
 }
 
-/// The exit code of a gate, for `git bisect run`.
 pub fn code(exit: Exit) -> Exit {
     match exit {
         Exit::Different => Exit::Bad,
@@ -25,7 +24,6 @@ pub fn code(exit: Exit) -> Exit {
     }
 }
 
-/// Says why a version can't be judged.
 pub fn skip(why: &str) -> Exit {
     let trouble = Trouble::usage(why).skipped();
     trouble.say();

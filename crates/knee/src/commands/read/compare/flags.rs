@@ -75,14 +75,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// What the flags of a run say of its output.
     pub fn from_run(run: &Run) -> Self {
         let (page, record_file) = (run.output.clone(), run.record_file.clone());
         Self { page, all: run.all, json: run.json, record_file }
     }
 }
 
-/// What `knee help compare` says below its flags.
 const MORE: &str = "\
 Faster and slower are clear of chance, over all ratios at once; the same is what lies within the margin
 with its whole interval; all else is undecided. docs/compare.md says how. `knee ab` measures two programs
@@ -107,31 +105,22 @@ pub enum FailOn {
     Class,
 }
 
-/// The files of `--junit`.
 const JUNIT: files::Kind = files::Kind { name: "test cases of knee", heads: &[junit::HEAD] };
 
-/// What fails a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
-    /// What it refuses.
     pub refused: Refused,
-    /// Whether it refuses a worse growth class, too.
     pub classes: bool,
-    /// See [`Judgement::ignore_missing`].
     pub ignores_missing: bool,
 }
 
-/// What a gate refuses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refused {
-    /// See [`Judgement::fail_on`].
     On(FailOn),
-    /// See [`Judgement::fail_above`].
     Above(f64),
 }
 
 impl Judgement {
-    /// The gate that was asked for.
     pub fn gate(&self) -> Option<Gate> {
         let refused = self.fail_above.map(Refused::Above).or(self.fail_on.map(Refused::On));
         refused.map(|refused| Gate {

@@ -3,34 +3,26 @@
 use report::export::Head;
 use std::io::{self, Write};
 
-/// How a file of it begins.
 pub const HEAD: Head = Head::Bytes(BEGINNING.as_bytes());
 
 const BEGINNING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"knee\"";
 
-/// A series or point that a gate judged.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The workload.
     pub workload: String,
     /// The series, and the point of it.
     pub name: String,
-    /// What became of it.
     pub outcome: Outcome,
 }
 
-/// What became of a case, with the figures as a sentence.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It surely passes.
     Passed,
-    /// The gate refuses it.
     Refused(String),
     /// It is open: no test may pass that tested nothing.
     Open(String),
 }
 
-/// Writes the cases.
 pub fn write(out: &mut dyn Write, cases: &[Case]) -> io::Result<()> {
     let refused = cases.iter().filter(|case| matches!(case.outcome, Outcome::Refused(_))).count();
     let open = cases.iter().filter(|case| matches!(case.outcome, Outcome::Open(_))).count();
@@ -48,7 +40,6 @@ pub fn write(out: &mut dyn Write, cases: &[Case]) -> io::Result<()> {
     writeln!(out, "  </testsuite>\n</testsuites>")
 }
 
-/// The rest of a case, with why it does not pass.
 fn element(out: &mut dyn Write, name: &str, kind: &str, why: &str) -> io::Result<()> {
     let why = escaped(why);
     writeln!(out, ">\n      <{name} type=\"{kind}\" message=\"{why}\"/>\n    </testcase>")

@@ -11,7 +11,6 @@ use analysis::compare::{Comparison, Several, Terms, compare_several};
 use findings::{Conclusions, left_out};
 use model::Run;
 
-/// Compares the runs of these `names`, the first of which is the base.
 pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
     let Compare { judgement, output, across, .. } = compare;
     let runs = concluded_runs(read(names, output)?);
@@ -32,7 +31,6 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
     conclude(compare, &runs, &matrix, verdicts, names)
 }
 
-/// Compares the machines of a fleet with the median machine.
 pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     let Compare { judgement, output, .. } = compare;
     let given = [
@@ -92,7 +90,6 @@ fn conclude(
     compared.show(judgement, output, (exit, reasons), None)
 }
 
-/// The runs; none twice.
 fn read(names: &[String], output: &Output) -> Result<Vec<Run>, Trouble> {
     let mut runs: Vec<Run> = Vec::new();
     for name in names {

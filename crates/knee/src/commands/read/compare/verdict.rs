@@ -15,29 +15,21 @@ use findings::left_out;
 use findings::run_changes::claim;
 use std::collections::BTreeSet;
 
-/// How a comparison ends.
 #[derive(Debug, PartialEq, Eq)]
 pub struct GateVerdict {
-    /// The exit code.
     pub exit: Exit,
-    /// The reason, for standard error.
     pub why: Option<String>,
 }
 
 /// What fails in new and was measured in base.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Failure {
-    /// The workload.
     pub workload: String,
-    /// The parameters of the series.
     pub parameters: Parameters,
-    /// The subject.
     pub subject: String,
-    /// What fails of the series.
     pub part: FailedPart,
 }
 
-/// What fails of a series.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailedPart {
     /// All cells of a point.
@@ -46,20 +38,15 @@ pub enum FailedPart {
     Series,
 }
 
-/// What a gate says of one series or point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It is surely what the gate refuses.
     Refused,
-    /// It may be.
     Open,
     /// It changed, and it is a guess which way is worse.
     Guess,
-    /// It is surely not.
     Passed,
 }
 
-/// What a comparison has for a gate to decide by.
 pub struct Evidence<'a> {
     refused: Refused,
     comparison: &'a Comparison,
@@ -107,8 +94,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The exit code with its reason, of a gate, or in the words of `git bisect run`: 3 where something is refused, 0
-    /// where everything surely passes, else 4.
+    /// 3 where something is refused, 0 where everything surely passes, else 4; or in the words of `git bisect run`.
     pub fn verdict(&self, is_bisection: bool) -> GateVerdict {
         let is_refused = self.within(State::Refused).next().is_some() || !self.changes.is_empty();
         let of_figures = self.judged.iter().map(|(state, _)| *state);
@@ -147,7 +133,6 @@ impl<'a> Evidence<'a> {
         changes.flat_map(|change| failures(change)).collect()
     }
 
-    /// Each series and point that the gate judges, what it refuses besides, and what it can't judge.
     pub fn cases(&self) -> Vec<Case> {
         let figures = self.judged.iter().map(|(state, slowdown)| {
             let Slowdown { table, label, .. } = slowdown;
@@ -179,7 +164,6 @@ impl<'a> Evidence<'a> {
         self.judged.iter().filter(move |(state, _)| *state == wanted).map(|(_, slowdown)| slowdown)
     }
 
-    /// What the gate refuses, as text.
     fn what(&self) -> String {
         match self.refused {
             Refused::On(FailOn::Changed) => "changed".to_owned(),
@@ -191,7 +175,6 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The flag that asks for what is refused.
     fn flag(&self) -> String {
         let only_grows = self.within(State::Refused).next().is_none()
             && self.changes.iter().all(|change| change.kind == ChangeKind::Growth);
@@ -204,8 +187,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The largest of what is refused, whole series before points, and how much more of its kind there is: `slower by
-    /// more than 10 %: poll: poll ×1.18 (95 % CI 1.12–1.25), and 1 more series`.
+    /// The largest of what is refused: `slower by more than 10 %: poll: poll ×1.18 (95 % CI 1.12–1.25), and 1 more series`.
     fn refused_text(&self) -> String {
         if self.refused == Refused::On(FailOn::Changed) {
             return "something changed".to_owned();
@@ -229,8 +211,7 @@ impl<'a> Evidence<'a> {
         format!("{}: {}{more}", self.what(), text(worst))
     }
 
-    /// Why the gate can't decide: `2 of 4 series and 3 of 28 points may be slower; the widest is poll: poll at 1 ×1.12 (95
-    /// % 0.90 to 1.40)`.
+    /// Why the gate can't decide: `2 of 4 series may be slower; the widest is poll: poll at 1 ×1.12 (95 % CI 0.90–1.40)`.
     fn open_text(&self, with_remedy: bool) -> String {
         let mut parts = Vec::new();
         parts.extend(self.within(State::Guess).next().map(|Slowdown { table, .. }| {
@@ -355,7 +336,6 @@ fn ratio(Slowdown { factor: by, .. }: &Slowdown<'_>) -> String {
     format!("{}{}", factor(by.value), interval(*by, significant))
 }
 
-/// What a state is as the outcome of a test.
 fn outcome(state: State, why: String) -> Outcome {
     match state {
         State::Passed => Outcome::Passed,
@@ -372,7 +352,6 @@ fn noun(is_point: bool, count: usize) -> &'static str {
     }
 }
 
-/// The first of those left out, behind a word, and how many more there are.
 fn named(word: &str, all: &[&LeftOut]) -> Option<String> {
     let (first, rest) = all.split_first()?;
     let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
@@ -389,7 +368,6 @@ fn is_failure(change: &Change) -> bool {
     is_worse(change) && change.kind == ChangeKind::Outcome
 }
 
-/// Whether it is a guess that a change is for the worse.
 fn is_guess(comparison: &Comparison, change: &Change) -> bool {
     let is_of_change = |table: &&ComparedTable| {
         table.workload == change.workload && table.metric.name == change.metric
@@ -398,7 +376,6 @@ fn is_guess(comparison: &Comparison, change: &Change) -> bool {
     !is_failure(change) && table.is_some_and(|table| table.metric.direction_assumed)
 }
 
-/// What fails by a change.
 fn failures(change: &Change) -> Vec<Failure> {
     let parts: Vec<FailedPart> = match &change.detail {
         ChangeDetail::Failed { points, .. } => {

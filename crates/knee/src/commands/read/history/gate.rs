@@ -8,15 +8,12 @@ use analysis::compare::Direction;
 use analysis::history::{Change, History as Joined, Line};
 use findings::format::{count, counted, factor, interval, list, percent, significant};
 
-/// A gate that refuses slowdowns by more than a share.
 pub struct Gate {
     limit: f64,
-    /// The flag that asks for it.
     flag: String,
 }
 
 impl Gate {
-    /// The gate that was asked for.
     pub fn new(ask: &History) -> Option<Self> {
         let on = ask.fail_on.map(|FailOn::Slower| (0.0, "--fail-on slower".to_owned()));
         let above = |limit| (limit, format!("--fail-above {}", percent(limit).replace(' ', "")));
@@ -24,8 +21,7 @@ impl Gate {
         Some(Self { limit, flag })
     }
 
-    /// The exit code, with its reason on standard error. `without_figures` are the runs that are newer than those of
-    /// `history`.
+    /// `without_figures` are the runs that are newer than those of `history`.
     pub fn exit(&self, history: &Joined, without_figures: &[i64]) -> Exit {
         if let Some(slower) = self.certain(history) {
             complain(&format!("knee: {slower} ({}, exit 3)", self.flag));
@@ -76,8 +72,7 @@ impl Gate {
         direction == Direction::Worse && above && !line.metric.direction_assumed
     }
 
-    /// `poll: epoll-level at 1,000 watched descriptors is slower by more than 5 % since run 20 (2026-01-20): ×1.25 (95 %
-    /// 1.22 to 1.28), and 2 more lines`.
+    /// `poll: epoll-level at 1,000 watched descriptors is slower since run 20 (2026-01-20): ×1.25 (95 % CI 1.22–1.28)`.
     #[expect(clippy::needless_pass_by_value, reason = "the caller has no more use for it")]
     fn text(&self, history: &Joined, all: Vec<(&Line, usize, Estimate)>) -> Option<String> {
         let slowdown = |line: &Line, factor| slowdown_min(factor, line.metric.lower_is_better);
@@ -103,7 +98,6 @@ impl Gate {
     }
 }
 
-/// What the newest run should have to be judged, and has not.
 fn unjudged(history: &Joined, without_figures: &[i64]) -> Vec<String> {
     let mut all = Vec::new();
     if !without_figures.is_empty() {
@@ -156,8 +150,7 @@ fn lines_at_newest(history: &Joined) -> impl Iterator<Item = &Line> {
     history.lines.iter().filter(is_there)
 }
 
-/// `poll: select at 1,000 watched descriptors (wait, active = 10)`, the metric and the parameters as far as they tell lines
-/// apart.
+/// `poll: select at 1,000 watched descriptors (wait, active = 10)`: what tells lines apart.
 fn name(history: &Joined, line: &Line) -> String {
     let differs = |key: &String| {
         let mut lines = history.lines.iter();
@@ -181,12 +174,10 @@ fn run(history: &Joined, at: usize) -> String {
     }
 }
 
-/// The factor by which something is slower at least: the lower end of its interval.
 fn slowdown_min(factor: Estimate, lower_is_better: bool) -> f64 {
     if lower_is_better { factor.low } else { 1.0 / factor.high }
 }
 
-/// The factor by which something is slower at most.
 fn slowdown_max(factor: Estimate, lower_is_better: bool) -> f64 {
     if lower_is_better { factor.high } else { 1.0 / factor.low }
 }

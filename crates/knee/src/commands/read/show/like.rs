@@ -7,7 +7,6 @@ use ::model::Run;
 use analysis::Analysis;
 use findings::format::list;
 
-/// Prints `runs` as the original of this name did.
 pub(super) fn show(name: &str, runs: &[Run]) -> Result<(), Trouble> {
     let Some((about, original)) = originals::named(name) else {
         return Err(Trouble::usage(format!("--like {name}: `knee list` has the names")));

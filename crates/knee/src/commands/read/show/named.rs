@@ -6,14 +6,12 @@ use archive::RunRef;
 use findings::format::list;
 use model::Run;
 
-/// The workloads and runs that were named.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Named {
     /// Only these are shown; all where none is named.
     pub(super) workloads: Vec<String>,
     /// The runs, the last one where none is named.
     pub(super) runs: Vec<String>,
-    /// Whether any run was named.
     pub(super) has_runs: bool,
 }
 
@@ -26,8 +24,7 @@ impl Named {
     }
 }
 
-/// Sorts the words. The name of a workload of this knee is never a run: `dead` could be the beginning of an id as
-/// well. What names no run can still be a workload of the user's own.
+/// The name of a workload is never a run: `dead` could begin an id. What names no run can be a workload of the user's.
 pub(super) fn parse(words: &[String]) -> Result<Named, Trouble> {
     let (mut workloads, mut runs) = (Vec::new(), Vec::new());
     for word in words {

@@ -12,7 +12,6 @@ use ::report::matrix::{Matrix, json, terminal};
 use analysis::compare::{Terms, compare_several};
 use analysis::thresholds::MARGIN;
 
-/// Shows `runs`, which were named by these `words`, side by side: ratios to the first of them.
 pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit, Trouble> {
     if ask.timing {
         return Err(Trouble::usage("--timing shows one run"));
@@ -34,7 +33,6 @@ pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit,
     print_matrix(ask, &matrix, terminal::tables)
 }
 
-/// Shows the machines of a fleet: their ratios to the median machine.
 pub(super) fn show_fleet(ask: &Show, fleet: &str, named: &Named) -> Result<Exit, Trouble> {
     let given = [
         (ask.profile.is_some(), "--profile"),
@@ -51,7 +49,6 @@ pub(super) fn show_fleet(ask: &Show, fleet: &str, named: &Named) -> Result<Exit,
     print_matrix(ask, &machines.matrix(), terminal::text)
 }
 
-/// Prints the matrix, by `text` for people.
 fn print_matrix(
     ask: &Show,
     matrix: &Matrix<'_>,

@@ -12,13 +12,11 @@ use model::{
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The name of the workload of every recorded load.
 const WORKLOAD: &str = "load";
 /// The axis of a load on several numbers of dead connections, and of any other.
 const DEAD: &str = "dead";
 const CONNECTIONS: &str = "connections";
 
-/// A percentile of the latencies, or their maximum.
 struct Tail {
     which: &'static str,
     figure: fn(&Quantiles) -> f64,
@@ -68,7 +66,6 @@ impl Tail {
     }
 }
 
-/// What the cells of a load have in common.
 pub struct Cells {
     subject: String,
     plan: Plan,
@@ -93,7 +90,6 @@ impl Cells {
         Cells { subject, plan: plan.clone(), parameters, points, has_dead }
     }
 
-    /// The workload of the run.
     pub fn info(&self) -> WorkloadInfo {
         let (axis, axis_parameter) =
             if self.has_dead { ("dead connections", DEAD) } else { ("connections", CONNECTIONS) };
@@ -113,7 +109,6 @@ impl Cells {
         }
     }
 
-    /// How many points there are.
     pub fn points(&self) -> usize {
         self.points.len()
     }
@@ -174,7 +169,6 @@ impl Cells {
         }
     }
 
-    /// The cell of a point that could not be measured.
     pub fn failed(&self, ended: &[Cell], index: usize, reason: FailureReason) -> Cell {
         Cell {
             key: self.next_key(ended, index),
@@ -350,7 +344,6 @@ fn ms(time: Duration) -> String {
     (time.as_secs_f64() * 1e3).to_string()
 }
 
-/// What is known of a load as a whole, kept with its last interval.
 fn outcome(point: &Point, ranks: &[Rank]) -> LoadOutcome {
     let all = &point.outcome.counts;
     let errors = all.errors.each().map(|(kind, number)| (kind.to_owned(), number));

@@ -16,7 +16,6 @@ pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
     of_load(plan, &measured.points).into_iter().chain(disturbances.map(Warning::line)).collect()
 }
 
-/// Those that are the load's own.
 pub fn of_load(plan: &Plan, points: &[Point]) -> Vec<String> {
     let rules = [
         busy,
@@ -86,7 +85,6 @@ fn late(_plan: &Plan, outcome: &Outcome) -> Option<String> {
     late_sends(&outcome.counts)
 }
 
-/// Of one load, or of several together.
 pub fn late_sends(counts: &Counts) -> Option<String> {
     (counts.late > 0).then(|| {
         format!(

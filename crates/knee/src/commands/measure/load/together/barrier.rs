@@ -37,7 +37,6 @@ pub(super) struct Process<'a> {
     space: Space,
     check_in: Duration,
     stop: &'a Stop,
-    /// Known when the start is.
     clock_bound: Duration,
 }
 
@@ -86,12 +85,10 @@ impl<'a> Process<'a> {
         self.space.put(&key(step, self.member.rank), text.as_bytes()).map_err(lost)
     }
 
-    /// Enters the barrier, unless this rank is in it still.
     fn enter(&mut self) -> Result<(), Trouble> {
         if self.space.is_in_barrier() { Ok(()) } else { self.space.enter().map_err(lost) }
     }
 
-    /// Waits until all have entered the barrier, or until it `is_over`. Returns whether all have.
     fn leave(&mut self, is_over: &mut dyn FnMut() -> bool) -> Result<bool, Trouble> {
         while !self.space.leave_within(LOOK_EVERY).map_err(lost)? {
             if is_over() {
@@ -269,7 +266,6 @@ impl Assembly for Process<'_> {
     }
 }
 
-/// Where a rank says something at a step.
 fn key(step: &str, rank: u32) -> String {
     format!("knee-{step}-{rank}")
 }
@@ -284,7 +280,6 @@ fn best_barrier(all: &[Readings]) -> Option<usize> {
     (0..CLOCK_READINGS).filter_map(|at| Some((width(at)?, at))).min().map(|(_, at)| at)
 }
 
-/// What the launcher does not take or give.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 fn lost(error: io::Error) -> Trouble {
     Trouble::failed(format!("the launcher's process manager (PMI-1 over PMI_FD): {error}"))

@@ -23,7 +23,6 @@ const GRACE: Duration = Duration::from_secs(5);
 const RECORDED_WITHIN: Duration = Duration::from_secs(900);
 const RECORDED_LOOK_MAX: Duration = Duration::from_secs(1);
 
-/// What rank 0 says besides.
 const AGREEMENT: &str = "agreement";
 const START: &str = "start";
 /// What the rank says that adds up.
@@ -49,7 +48,6 @@ struct Start {
 struct Clock {
     at: Instant,
     ns: i64,
-    /// How far it may be off.
     bound: Duration,
 }
 
@@ -82,7 +80,6 @@ pub(super) struct Process<'a> {
     meeting: Box<dyn Meeting>,
     check_in: Duration,
     stop: &'a Stop,
-    /// Read when all have agreed.
     clock: Option<Clock>,
     /// Those that take part, by rank.
     senders: Vec<i64>,
@@ -184,7 +181,6 @@ impl Process<'_> {
         Ok(self.meeting.post(kind, &body)?)
     }
 
-    /// Looks until there is something, or the deadline has come.
     fn look<T>(
         &mut self,
         deadline: Instant,
@@ -215,7 +211,6 @@ impl Process<'_> {
         Ok(self.senders.iter().map(|sender| all.remove(sender)).collect())
     }
 
-    /// Checks in, and waits for all others.
     fn check_in(&mut self, own: &CheckIn) -> Result<u64, Trouble> {
         self.post(CHECK_IN, own)?;
         let is_first = self.member.rank == 0;
@@ -293,7 +288,6 @@ impl Process<'_> {
             .ok_or_else(|| Trouble::failed("the start that rank 0 named is no moment near now"))
     }
 
-    /// Why no load begins, if one rank is not ready by the deadline.
     fn refusal(&mut self, deadline: Instant) -> Result<Option<String>, Trouble> {
         let mut missing: Vec<usize> = Vec::new();
         let refusal = self.look(deadline, |process| {
@@ -373,7 +367,6 @@ impl Process<'_> {
     }
 }
 
-/// The agreement of ranks that are all there, in order of rank.
 fn agreement(all: &[Posting]) -> Result<Agreement, Trouble> {
     let check_ins: Vec<CheckIn> = all.iter().map(read_posting).collect::<Result<_, _>>()?;
     let seed = check_ins.first().map_or(0, |first| first.seed);

@@ -9,7 +9,6 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Debian's suites by the series of their kernels.
 const SUITES: [(&[u64], &str); 3] =
     [(&[5, 10], "bullseye"), (&[6, 1], "bookworm"), (&[6, 12], "trixie")];
 /// The suite that has what is newer than all of these.
@@ -24,10 +23,8 @@ const ARCHIVES: [(&str, &str); 2] = [
 /// Stands in the name of a list of packages, which may be compressed.
 const PACKAGE_LIST: &str = "_Packages";
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/// Lists that are older are fetched again.
 const AGE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The suite whose kernels have this version, if one has.
 pub(super) fn suite_of(version: &str) -> Option<&'static str> {
     let key = version_key(version);
     let (newest, _) = SUITES[SUITES.len() - 1];
@@ -82,13 +79,11 @@ fn locked(directory: &Path) -> io::Result<File> {
     Ok(directory)
 }
 
-/// Whether apt has a list of packages in its directory of lists.
 fn has_package_list(lists: &Path) -> bool {
     let mut names = super::file_names(lists).into_iter();
     names.any(|name| name.contains(PACKAGE_LIST))
 }
 
-/// What keeps apt to this directory.
 fn options(directory: &Path) -> Vec<String> {
     let at = |option: &str, part: &str| format!("{option}={}", directory.join(part).display());
     vec![
@@ -122,7 +117,6 @@ fn archive(label: &str) -> Option<String> {
     })
 }
 
-/// The lines of sources for `suite`, from the archive and that of security updates.
 fn sources_of(suite: &str, [main, security]: &[String; 2], has_keyring: bool) -> String {
     let signed = if has_keyring { format!("[signed-by={KEYRING}] ") } else { String::new() };
     let of_suite = format!("deb {signed}{main} {suite} main\n");

@@ -5,7 +5,6 @@
 pub(super) struct Ticks {
     /// Of earlier boots.
     pub cpus: Vec<u64>,
-    /// The same of other threads.
     pub rest: u64,
     /// The most that was seen of this boot.
     now: (Vec<u64>, u64),
@@ -25,7 +24,6 @@ impl Ticks {
         *self = self.all();
     }
 
-    /// All boots together.
     pub(super) fn all(&self) -> Ticks {
         let (now, rest) = &self.now;
         let mut cpus = self.cpus.clone();

@@ -15,6 +15,7 @@ use model::{
     Usage,
 };
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
@@ -215,22 +216,36 @@ impl<'a> Gathered<'a> {
         Some(CutShort { reached: first.reached, planned, reason: first.reason.clone() })
     }
 
-    /// What the workload stated of the cells under these parameters and holds for whole points: the cells that state it
-    /// agree, or state shares that have a mean. What differs from subject to subject is left to the cells.
+    /// What the workload stated of the cells under these parameters: for all subjects together where one states it, or
+    /// cells agree at each point, else for each subject.
     pub(crate) fn facts(&self, parameters: &Parameters) -> Vec<FactByPoint> {
-        let mut facts: BTreeMap<&str, BTreeMap<u64, Vec<&Fact>>> = BTreeMap::new();
+        let mut all: BTreeMap<&str, Vec<(&CellKey, &Fact)>> = BTreeMap::new();
         for cell in self.cells.iter().filter(|cell| cell.key.parameters == *parameters) {
             for (name, value) in &cell.facts {
-                let values = facts.entry(name).or_default();
-                values.entry(cell.key.point).or_default().push(value);
+                all.entry(name).or_default().push((&cell.key, value));
             }
         }
-        let fact = |(name, by_point): (&str, BTreeMap<u64, Vec<&Fact>>)| {
-            let value = |(point, values): (u64, Vec<&Fact>)| Some((point, together(&values)?));
-            let values = by_point.into_iter().map(value).collect::<Option<_>>()?;
-            Some(FactByPoint { name: name.to_owned(), values })
+        let facts = |(name, stated): (&str, Vec<(&CellKey, &Fact)>)| {
+            let fact_of = |subject: Option<&str>| {
+                let mut by_point: BTreeMap<u64, Vec<&Fact>> = BTreeMap::new();
+                for (key, value) in &stated {
+                    if subject.is_none_or(|subject| key.subject == subject) {
+                        by_point.entry(key.point).or_default().push(value);
+                    }
+                }
+                let values = by_point.into_iter().map(|(point, all)| (point, together(all)));
+                let subject = subject.map(str::to_owned);
+                FactByPoint { name: name.to_owned(), subject, values: values.collect() }
+            };
+            let whole = fact_of(None);
+            let subjects: BTreeSet<&str> =
+                stated.iter().map(|(key, _)| key.subject.as_str()).collect();
+            if subjects.len() == 1 || whole.values.iter().all(|(_, values)| values.len() == 1) {
+                return vec![whole];
+            }
+            subjects.into_iter().map(|subject| fact_of(Some(subject))).collect()
         };
-        facts.into_iter().filter_map(fact).collect()
+        all.into_iter().flat_map(facts).collect()
     }
 
     /// What became of each load under these parameters, by point.
@@ -336,21 +351,33 @@ fn by_position(metric: &Metric, far: u64) -> BTreeMap<u64, Vec<f64>> {
     by_position
 }
 
-/// One value for all, if there is one.
-fn together(values: &[&Fact]) -> Option<Fact> {
-    let first = *values.first()?;
-    if values.iter().all(|value| *value == first) {
-        return Some(first.clone());
+/// What cells state of one fact, each value once: of numbers the least and the greatest, of shares the mean.
+pub(crate) fn together<'a>(values: impl IntoIterator<Item = &'a Fact>) -> Vec<Fact> {
+    let values: Vec<&Fact> = values.into_iter().collect();
+    let mut distinct: Vec<Fact> = Vec::new();
+    for &value in &values {
+        if !distinct.contains(value) {
+            distinct.push(value.clone());
+        }
+    }
+    if distinct.len() < 2 {
+        return distinct;
     }
     let shares =
         |value: &&Fact| if let Fact::Shares(list) = value { Some(list.clone()) } else { None };
-    let lists: Vec<Vec<f64>> = values.iter().map(shares).collect::<Option<_>>()?;
-    let length = lists.first()?.len();
-    if lists.iter().any(|list| list.len() != length) {
-        return None;
+    if let Some(lists) = values.iter().map(shares).collect::<Option<Vec<Vec<f64>>>>()
+        && lists.iter().all(|list| list.len() == lists[0].len())
+    {
+        let mean = |at: usize| lists.iter().map(|list| list[at]).sum::<f64>() / lists.len() as f64;
+        return vec![Fact::Shares((0..lists[0].len()).map(mean).collect())];
     }
-    let mean = |at: usize| lists.iter().map(|list| list[at]).sum::<f64>() / lists.len() as f64;
-    Some(Fact::Shares((0..length).map(mean).collect()))
+    let by_number =
+        |a: &Fact, b: &Fact| a.number().partial_cmp(&b.number()).unwrap_or(Ordering::Equal);
+    if distinct.iter().all(|value| value.number().is_some()) {
+        distinct.sort_by(by_number);
+        distinct.drain(1..distinct.len() - 1);
+    }
+    distinct
 }
 
 #[cfg(test)]
@@ -378,15 +405,54 @@ mod tests {
     }
 
     #[test]
-    fn only_what_all_agree_on_and_shares_are_facts() {
+    fn numbers_that_differ_are_a_range_shares_have_a_mean_and_texts_stay_apart() {
         let shares = |list: &[f64]| Fact::Shares(list.to_vec());
-        let of_two = |a: &Fact, b: &Fact| together(&[a, b]);
         let many = Fact::Count(9_000);
-        assert_eq!(of_two(&many, &many), Some(many.clone()));
-        assert_eq!(of_two(&many, &Fact::Count(0)), None);
-        let mean = of_two(&shares(&[0.0, 1.0]), &shares(&[0.5, 0.5]));
-        assert_eq!(mean, Some(shares(&[0.25, 0.75])));
-        assert_eq!(of_two(&shares(&[0.0, 1.0]), &shares(&[1.0])), None);
-        assert_eq!(together(&[]), None);
+        assert_eq!(together([&many, &many]), std::slice::from_ref(&many));
+        let numbers = [Fact::Count(7), many.clone(), 1.5.into(), Fact::Count(7)];
+        assert_eq!(together(&numbers), [1.5.into(), many]);
+        let texts = ["b", "a", "b"].map(Fact::from);
+        assert_eq!(together(&texts), texts[..2]);
+        let mean = together(&[shares(&[0.0, 1.0]), shares(&[0.5, 0.5])]);
+        assert_eq!(mean, [shares(&[0.25, 0.75])]);
+        let uneven = [shares(&[0.0, 1.0]), shares(&[1.0])];
+        assert_eq!(together(&uneven), uneven);
+        assert!(together([]).is_empty());
+    }
+
+    #[test]
+    fn a_fact_in_which_subjects_or_their_rounds_differ_is_stated_for_each() {
+        let cell = |subject: &str, point, round, waits: u64| {
+            fixtures::cell("w", subject, point, round)
+                .fact("waits", waits)
+                .fact("kind", "pipe")
+                .metric(fixtures::metric("call", vec![1.0]))
+                .build()
+        };
+        let cells =
+            [cell("a", 1, 0, 3), cell("a", 1, 1, 5), cell("a", 2, 0, 4), cell("b", 1, 0, 3)];
+        let mut run = fixtures::run(fixtures::workload("w")).cells(cells).complete();
+        let gathered = Gathered::new(&run, "w");
+        let facts = gathered.facts(&Parameters::new());
+        let texts = |fact: &FactByPoint| {
+            (fact.name.clone(), fact.subject.clone(), fact.values.clone(), fact.overall())
+        };
+        let count = |numbers: &[u64]| numbers.iter().map(|&n| Fact::Count(n)).collect::<Vec<_>>();
+        let pipe = || vec![Fact::from("pipe")];
+        let subject = |name: &str| Some(name.to_owned());
+        let expected = [
+            ("kind".to_owned(), None, vec![(1, pipe()), (2, pipe())], pipe()),
+            (
+                "waits".to_owned(),
+                subject("a"),
+                vec![(1, count(&[3, 5])), (2, count(&[4]))],
+                count(&[3, 5]),
+            ),
+            ("waits".to_owned(), subject("b"), vec![(1, count(&[3]))], count(&[3])),
+        ];
+        assert_eq!(facts.iter().map(texts).collect::<Vec<_>>(), expected);
+        run.cells.retain(|cell| cell.key.subject == "a");
+        let facts = Gathered::new(&run, "w").facts(&Parameters::new());
+        assert_eq!(facts[1].subject, None, "there is no other");
     }
 }

@@ -95,6 +95,7 @@ impl Answer {
             (Some(finding), _) => finding.sentence.clone(),
             (None, Some(words)) => plain(&format!("{words}.")),
             (None, None) if !self.figures.is_empty() => self.figures_sentence(),
+            (None, None) if self.measurement.cells == 0 => plain("Nothing was measured."),
             (None, None) => plain("Nothing was found."),
         }
     }

@@ -245,8 +245,12 @@ pub fn recorded(words: &[String]) -> Vec<String> {
         long.into_iter().chain(flag.get_short().map(|letter| format!("-{letter}")))
     });
     let flags: Vec<String> = flags.collect();
+    let is_load = words.iter().any(|word| word == "load");
     let before = std::iter::once("").chain(words.iter().map(String::as_str));
     let clean = before.zip(words).map(|(before, word)| {
+        if let Some(value) = header_value(before, word).filter(|_| is_load) {
+            return format!("{}{}", &word[..value], printable::HIDDEN);
+        }
         let gives =
             |flag: &String| before == flag.trim_end_matches('=') || word.starts_with(flag.as_str());
         // What stands behind its name is a value, blanks included; elsewhere it may be a command.
@@ -255,6 +259,23 @@ pub fn recorded(words: &[String]) -> Vec<String> {
         format!("{name}{}", printable::word_without_user_info(value))
     });
     clean.collect()
+}
+
+/// Where in a word of `knee load` the value of a header begins, which may be a secret.
+fn header_value(before: &str, word: &str) -> Option<usize> {
+    // `-H`, also behind flags without values: `-jH`.
+    let short = |word: &str| {
+        let letters = word.strip_prefix('-')?;
+        let flags = letters.find(|c: char| !c.is_ascii_lowercase())?;
+        letters[flags..].starts_with('H').then_some(flags + 2)
+    };
+    let start = if before == "--header" || short(before) == Some(before.len()) {
+        0
+    } else {
+        word.starts_with("--header=").then_some("--header=".len()).or_else(|| short(word))?
+    };
+    let name = word[start..].find(':').map_or(0, |colon| colon + 1);
+    (start < word.len()).then_some(start + name)
 }
 
 /// What `command` measures in turns: the words after its `--`, which are to be those of `knee run`, as `expected` says.
@@ -416,6 +437,28 @@ mod tests {
         }
         let command = ["--command", "u=postgres://h/d ./migrate; mail me@h"];
         assert_eq!(recorded(&command), command);
+    }
+
+    #[test]
+    fn the_value_of_a_header_is_not_recorded() {
+        let recorded = |words: &[&str]| {
+            let words = [&["knee", "load", "http://h/"], words].concat();
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            super::recorded(&words)[3..].join(" ")
+        };
+        for flag in ["--header", "-H", "-jH"] {
+            assert_eq!(recorded(&[flag, "X-Key: SECRET", "-j"]), format!("{flag} X-Key:*** -j"));
+        }
+        for attached in ["--header=", "-H", "-aH", "-H="] {
+            let word = [attached, "X-Key: SECRET"].concat();
+            assert_eq!(recorded(&[&word]), format!("{attached}X-Key:***"));
+        }
+        assert_eq!(recorded(&["--header=SECRET", "-HSECRET"]), "--header=*** -H***");
+        for plain in [&["--label", "a=H:b"][..], &["--rate", "5k", "-j"], &["-H"]] {
+            assert_eq!(recorded(plain), plain.join(" "));
+        }
+        let words = ["knee", "run", "-H", "a: b"].map(str::to_owned);
+        assert_eq!(super::recorded(&words), words, "a header is one of a load");
     }
 
     #[test]

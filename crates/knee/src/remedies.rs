@@ -1,21 +1,23 @@
 //! What a user can do where a record can't be read or written, by the flags and commands of which an archive knows nothing.
 
 use archive::{Error, Location, ServerFault};
+use findings::format::shell_word;
+use std::borrow::Cow;
 
 /// Why a gate can't pass a figure of which the best end is not known.
 pub const DIRECTION_IS_A_GUESS: &str =
     "it is a guess which is better; measure with --better lower or --better higher";
 
 pub fn explained(error: &Error) -> String {
-    match remedy(error) {
+    match remedy(error).as_ref() {
         "" => error.to_string(),
         remedy => format!("{error}; {remedy}"),
     }
 }
 
-fn remedy(error: &Error) -> &'static str {
+fn remedy(error: &Error) -> Cow<'static, str> {
     use Error as E;
-    match error {
+    let remedy = match error {
         E::NoSuchRun { .. } => "`knee record list` shows what there is",
         E::EmptyRecord { .. } => "`knee run` measures one",
         E::NoRecord { .. } => "`knee run` makes one",
@@ -38,8 +40,10 @@ fn remedy(error: &Error) -> &'static str {
         E::DiskFull { .. } => "free some, then `knee run --resume`",
         E::RunNotOpen { .. } => "`knee run --resume` opens it again",
         E::Damaged { path, .. } => match Location::from(path.as_os_str()) {
-            Location::File(_) => {
-                "restore it from a copy, or salvage it with `sqlite3 FILE .recover`"
+            Location::File(file) => {
+                let salvage = format!("sqlite3 {} .recover", shell_word(&file.to_string_lossy()));
+                let copy = "sqlite3 salvaged.db";
+                return format!("restore it from a copy, or salvage it: {salvage} | {copy}").into();
             }
             Location::Postgres(_) => {
                 "restore it from a copy, or delete the run that `knee record list` marks, and push it again"
@@ -50,7 +54,8 @@ fn remedy(error: &Error) -> &'static str {
         }
         E::Server { fault: ServerFault::NoArchive, .. } => "`knee record push` makes one",
         _ => "",
-    }
+    };
+    remedy.into()
 }
 
 #[cfg(test)]
@@ -62,7 +67,7 @@ mod tests {
         let message =
             |path: &str| explained(&Error::Damaged { path: path.into(), detail: "a hole".into() });
         assert!(message("knee.db").ends_with(
-            "(a hole); restore it from a copy, or salvage it with `sqlite3 FILE .recover`"
+            "(a hole); restore it from a copy, or salvage it: sqlite3 knee.db .recover | sqlite3 salvaged.db"
         ));
         let message = message("postgres://db.lab/perf");
         assert!(message.contains("delete the run") && !message.contains("sqlite3"), "{message}");

@@ -114,12 +114,7 @@ mod tests {
     /// The start after the connections of two threads were accepted and refused so often, and whether the target is
     /// absent then.
     fn gate(accepted: u32, refused: u32, can_begin: bool) -> (Option<i64>, bool) {
-        let target = Target {
-            address: Address::Tcp(([127, 0, 0, 1], 1).into()),
-            host: "x".into(),
-            path: "/".into(),
-            tls: None,
-        };
+        let target = Target::new(Address::Tcp(([127, 0, 0, 1], 1).into()), "x", "/");
         let plan = Plan { threads: 2, ends_if_refused: true, ..Plan::new(target) };
         let stop = AtomicBool::new(false);
         let gate = Gate::new(&plan, &stop, true);

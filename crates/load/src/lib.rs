@@ -33,7 +33,7 @@ pub use http::pipelined::pipelines;
 pub use http::receive::{Received, Receiver};
 pub use http::reply::{Framing, ReplyHead};
 pub use http::url::{NoneAccepts, Url, accepting};
-pub use plan::{Arrivals, Plan, Shape, Share, Statuses, Target};
+pub use plan::{Arrivals, Header, Plan, Shape, Share, Statuses, Target};
 pub use results::counts::{Closings, Counts, Errors, Stall};
 pub use results::distribution::Quantiles;
 pub use results::interval::{IntervalOutcome, Tick};

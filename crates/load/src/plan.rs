@@ -1,7 +1,9 @@
 //! The plan of a load: the target, and when to send how much.
 
+mod header;
 mod statuses;
 
+pub use header::Header;
 pub use statuses::Statuses;
 
 use crate::address::Address;
@@ -23,6 +25,8 @@ pub struct Target {
     pub path: String,
     /// Absent where the connection is not encrypted.
     pub tls: Option<Tls>,
+    /// Further headers, which take the place of the generator's own of the same name.
+    pub headers: Vec<Header>,
 }
 
 /// When requests are sent.
@@ -256,10 +260,47 @@ impl Arrivals {
 }
 
 impl Target {
+    /// One that is not encrypted, without further headers.
+    pub fn new(
+        address: impl Into<Address>,
+        host: impl Into<String>,
+        path: impl Into<String>,
+    ) -> Target {
+        let (address, host, path) = (address.into(), host.into(), path.into());
+        Target { address, host, path, tls: None, headers: Vec::new() }
+    }
+
+    /// The names of the further headers.
+    pub fn header_names(&self) -> Vec<String> {
+        self.headers.iter().map(|header| header.name.clone()).collect()
+    }
+
     pub(crate) fn request(&self, keep_alive: bool) -> Vec<u8> {
-        let Target { host, path, .. } = self;
-        let close = if keep_alive { "" } else { "Connection: close\r\n" };
-        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: knee\r\n{close}\r\n")
-            .into_bytes()
+        let Target { host, path, headers, .. } = self;
+        let own = [("Host", host.as_str()), ("User-Agent", "knee")].into_iter();
+        let own = own.filter(|(name, _)| !headers.iter().any(|header| header.is(name)));
+        let further = headers.iter().map(|header| (header.name.as_str(), header.value.as_str()));
+        let close = (!keep_alive).then_some(("Connection", "close"));
+        let lines =
+            own.chain(further).chain(close).map(|(name, value)| format!("{name}: {value}\r\n"));
+        format!("GET {path} HTTP/1.1\r\n{}\r\n", lines.collect::<String>()).into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    #[test]
+    fn further_headers_take_the_place_of_own_ones() {
+        let mut target = Target::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 80)), "h", "/x");
+        let text = |target: &Target, keep_alive| String::from_utf8(target.request(keep_alive));
+        let plain = "GET /x HTTP/1.1\r\nHost: h\r\nUser-Agent: knee\r\n";
+        assert_eq!(text(&target, true).unwrap(), format!("{plain}\r\n"));
+        assert_eq!(text(&target, false).unwrap(), format!("{plain}Connection: close\r\n\r\n"));
+        target.headers = ["host: other", "Cookie: a=b"].map(|typed| typed.parse().unwrap()).into();
+        let further = "GET /x HTTP/1.1\r\nUser-Agent: knee\r\nhost: other\r\nCookie: a=b\r\n\r\n";
+        assert_eq!(text(&target, true).unwrap(), further);
     }
 }

@@ -38,7 +38,7 @@ fn tcp(ip: IpAddr) -> std::io::Result<(Address, Arc<Mutex<BTreeSet<IpAddr>>>)> {
 }
 
 fn plan(address: Address) -> Plan {
-    let target = Target { address, host: "localhost".into(), path: "/".into(), tls: None };
+    let target = Target::new(address, "localhost", "/");
     Plan {
         connections: 6,
         requests: Some(60),

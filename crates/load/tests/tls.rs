@@ -142,7 +142,7 @@ fn answer(socket: TcpStream, config: Arc<ServerConfig>, manner: Manner) {
 
 fn target(address: SocketAddr, host: &str, options: &TlsOptions) -> Target {
     let tls = Some(Tls::new(host, options).unwrap());
-    Target { address: address.into(), host: host.into(), path: "/".into(), tls }
+    Target { tls, ..Target::new(address, host, "/") }
 }
 
 fn plan(target: Target) -> Plan {
@@ -346,8 +346,7 @@ fn a_server_that_stops_in_the_handshake_is_given_up() {
 fn a_plain_request_recognises_a_server_of_tls() {
     let ca = Authority::new();
     let address = serve(ca.server(|_| {}), Manner::Keeps);
-    let target =
-        Target { address: address.into(), host: "localhost".into(), path: "/".into(), tls: None };
+    let target = Target::new(address, "localhost", "/");
     let outcome = run(&Plan { requests: Some(1), duration: None, ..plan(target) });
     assert_eq!(outcome.counts.misfit, Some(load::Misfit::Tls), "{outcome:?}");
 }

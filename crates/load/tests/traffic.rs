@@ -64,8 +64,7 @@ fn calls_are_counted_for_each_connection() {
 #[test]
 fn a_load_ends_if_its_first_connections_are_refused_and_the_plan_says_so() {
     let (_socket, address) = closed_port();
-    let target =
-        Target { address: address.into(), host: "localhost".into(), path: "/".into(), tls: None };
+    let target = Target::new(address, "localhost", "/");
     let arrivals = Arrivals::Constant { per_s: 100.0 };
     for shape in [Shape::Closed, Shape::Open(arrivals), Shape::Sessions(arrivals)] {
         let plan = Plan {
@@ -102,12 +101,7 @@ fn a_server_that_answered_one_thread_is_there_for_all() {
         threads: 2,
         connections: 2,
         ends_if_refused: true,
-        ..Plan::new(Target {
-            address: address.into(),
-            host: "localhost".into(),
-            path: "/".into(),
-            tls: None,
-        })
+        ..Plan::new(Target::new(address, "localhost", "/"))
     };
     let outcome = run(&requests(20, plan));
     assert!(serving.join().unwrap() > 0);
@@ -266,7 +260,7 @@ fn unasked_bytes_are_malformed() {
 #[test]
 fn a_closed_port_refuses_and_does_not_spin() {
     let (_kept, address) = closed_port();
-    let target = Target { address: address.into(), host: "x".into(), path: "/".into(), tls: None };
+    let target = Target::new(address, "x", "/");
     for shape in [Shape::Closed, Shape::Open(Arrivals::Constant { per_s: 100.0 })] {
         let duration = Some(Duration::from_millis(300));
         let outcome = run(&Plan { shape, duration, ..Plan::new(target.clone()) });
@@ -370,8 +364,7 @@ fn what_waits_for_a_connection_is_not_called_late() {
 #[test]
 fn a_session_that_can_not_begin_has_waited() {
     let (_kept, address) = closed_port();
-    let target =
-        Target { address: address.into(), host: address.to_string(), path: "/".into(), tls: None };
+    let target = Target::new(address, address.to_string(), "/");
     let plan = Plan {
         shape: Shape::Sessions(Arrivals::Constant { per_s: 100.0 }),
         calls: Some(1),

@@ -11,7 +11,7 @@ mod url;
 pub use quantity::{bytes, count, plural, quantity, significant};
 pub use spreadsheet::{for_spreadsheet, from_spreadsheet};
 pub use url::{
-    database_without_passwords, is_without_user_info, percent_decoded, without_passwords,
+    HIDDEN, database_without_passwords, is_without_user_info, percent_decoded, without_passwords,
     without_user_info, word_without_user_info,
 };
 

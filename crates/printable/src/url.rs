@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-/// What stands for user names and passwords.
-const HIDDEN: &str = "***";
+/// What stands for user names, passwords and other secrets.
+pub const HIDDEN: &str = "***";
 
 /// Between a URL's scheme and its authority.
 const MARK: &str = "://";

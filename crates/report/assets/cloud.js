@@ -1,4 +1,4 @@
-//! Samples as pixels: small translucent squares, half a million of them while somebody pans.
+//! Samples as pixels: small translucent squares, half a million of them during a pan.
 //!
 //! A call to the canvas for each would take seconds. Here each sample is one hit on a pixel, and each
 //! pixel that was hit is blended once, as strongly as all its hits one after the other would be:

@@ -40,9 +40,9 @@ function dashesOf(number) {
 
 /** Draws one frame of a plot. Lengths are CSS pixels, except in the cloud of its samples. */
 class Frame {
-  constructor(plot) {
+  constructor(plot, context = plot.context) {
     this.plot = plot;
-    this.context = plot.context;
+    this.context = context;
     this.box = plot.box;
     const colour = palette(plot.canvas);
     [this.paper, this.ink, this.muted, this.rule] = ['--paper', '--ink', '--muted', '--grid'].map(colour);
@@ -261,9 +261,9 @@ class Frame {
   /** Filled where lines are solid, hollow for the runs laid over those. */
   marker(across, down, radius, series, colour) {
     const { context } = this;
-    const shape = new Path2D();
-    const transform = new DOMMatrix([radius, 0, 0, radius, across, down]);
-    shape.addPath(new Path2D(SHAPES[this.plot.lookOf(series).shape]), transform);
+    const [d, matrix] = [SHAPES[this.plot.lookOf(series).shape], [radius, 0, 0, radius, across, down]];
+    const shape = Object.assign(new Path2D(), { d, matrix });
+    shape.addPath(new Path2D(d), new DOMMatrix(matrix));
     const solid = this.plot.dashOf(series.run) === 0;
     context.fillStyle = solid ? colour : this.paper;
     context.strokeStyle = solid ? this.paper : colour;

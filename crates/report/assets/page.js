@@ -1,6 +1,6 @@
 //! Builds what needs a script: the theme button, and around each plot its controls and legend.
 
-/** An element with attributes and children; what is a function becomes a listener. */
+/** An element with attributes and children; functions become listeners. */
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -40,12 +40,22 @@ function switcher(text, on, changed, attributes = {}) {
   return button;
 }
 
+/** The formats that a plot is saved in, each with what makes a URL of one that is drawn. */
+const SAVED = {
+  SVG: (plot) => {
+    const context = new SvgContext(plot);
+    new Frame(plot, context).draw();
+    return `data:image/svg+xml,${encodeURIComponent(context.text)}`;
+  },
+  PNG: (plot) => plot.canvas.toDataURL('image/png'),
+};
+
 /** Hands the plot to the reader as a file, as it is seen. */
-function save(plot) {
+function save(plot, format) {
   plot.draw();
   const words = [plot.data.workload, plot.shownView.metric, plot.shownView.parameters].filter(Boolean);
   const name = words.join('-').replace(/[^\w.-]+/g, '-');
-  element('a', { href: plot.canvas.toDataURL('image/png'), download: `${name}.png` }).click();
+  element('a', { href: SAVED[format](plot), download: `${name}.${format.toLowerCase()}` }).click();
 }
 
 /** Metric and parameters, the axes, and the view. */
@@ -73,8 +83,10 @@ function controls(plot, choose) {
       press('+', 'Zoom in', () => plot.zoom(0.7, ...middle())),
       ...(plot.data.percentiles || plot.data.over_time ? []
         : [press('Without tails', 'Zoom to what lies below the 99th percentile', () => plot.withoutTails())]),
-      press('Reset', 'Reset the view', () => plot.reset()),
-      press('PNG', 'Save the plot as it is seen as a PNG file', () => save(plot))),
+      press('Reset', 'Reset the view', () => plot.reset())),
+    element('div', { class: 'buttons', role: 'group', 'aria-label': 'Save' },
+      ...Object.keys(SAVED).map((format) =>
+        press(format, `Save the plot as it is seen, as ${format}`, () => save(plot, format)))),
     // For one subject, whichever it is.
     ...(plot.data.trajectory && plot.data.rounds > 1
       ? [switcher('Colour by round', false, (on) => plot.setByRound(on), { 'data-by-round': '' })] : []));
@@ -253,20 +265,20 @@ function cardOf(title, pairs, module) {
   return [element('strong', {}, title), ...below, element('dl', {}, ...figures)];
 }
 
-/** What says which figures are pointed at: a card beside them, and a line below the drawing. */
+/** The figures that are pointed at: a card next to them, and a line below the drawing. */
 function readers() {
   const card = element('div', { class: 'card', 'aria-hidden': 'true', hidden: '' });
   return [card, element('p', { class: 'readout', role: 'status', 'aria-live': 'polite' })];
 }
 
-/** Puts a card beside a pixel of a drawing, on the side that has more room. */
+/** Puts a card next to a pixel of a drawing, on the wider side. */
 function place(card, [across, down], width, height) {
   const left = across > width / 2 ? across - card.offsetWidth - 16 : across + 16;
   const top = Math.min(Math.max(8, down - card.offsetHeight / 2), height - card.offsetHeight - 8);
   card.style.translate = `${Math.round(Math.max(0, left))}px ${Math.round(top)}px`;
 }
 
-/** The line below the plot and the card beside the point. */
+/** The line below the plot and the card next to the point. */
 function readOut(plot, series, at, readout, card) {
   const mark = plot.cursor?.mark;
   card.hidden = !at && !mark;

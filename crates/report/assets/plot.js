@@ -9,7 +9,7 @@
 const HEIGHT = 470;
 /** Below this width names stand in the legend only. */
 const WIDTH_FOR_NAMES = 720;
-/** So many points, or fewer, have the labels of the axis across. */
+/** Up to this number, points have the labels of the axis across. */
 const POINT_LABELS_MAX = 9;
 /** How far from a point the pointer still means it, how far from a mark, and how far from a line. */
 const REACH = 48;
@@ -296,7 +296,7 @@ class Plot {
     this.spread = Math.max(4, Math.min(22, gap / 3));
   }
 
-  /** What the longest name needs beside the axes, but never the better part of the plot. */
+  /** The width of the longest name right of the axes, but never the better part of the plot. */
   roomForNames() {
     this.context.font = fontOf(this.figure);
     const widths = this.series.map((series) => this.context.measureText(this.nameOf(series)).width);

@@ -169,7 +169,7 @@ class Profile {
     this.base = sibling ?? end ?? null;
   }
 
-  /** What is chosen besides the subject, where there is a choice. */
+  /** The further choices after the subject, where there are any. */
   get chosen() {
     const { data } = this;
     return [

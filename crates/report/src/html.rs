@@ -45,11 +45,12 @@ const STYLE: &str = concat!(
     include_str!("../assets/print.css")
 );
 /// In order of use; they share one scope.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("../assets/figures.js"),
     include_str!("../assets/scale.js"),
     include_str!("../assets/cloud.js"),
     include_str!("../assets/draw.js"),
+    include_str!("../assets/svg.js"),
     include_str!("../assets/plot.js"),
     include_str!("../assets/gestures.js"),
     include_str!("../assets/page.js"),

@@ -16,6 +16,7 @@ use crate::layout::{
 };
 use crate::matrix::grid::{Cell, Grid, GridRow};
 use crate::text::leads::{Mark, sign};
+use crate::text::notes::StatedFact;
 use crate::text::{self, NO_FIGURE};
 use analysis::{Analysis, Row, Table};
 use anstyle::Style as Paint;
@@ -109,10 +110,10 @@ impl Pen {
 
     /// What the workload stated of the table's cells.
     fn facts(&self, out: &mut String, table: &Table) {
-        for (name, values) in text::notes::facts(table) {
-            self.aside(out, &format!("{name}, by {}:", table.axis));
-            for (points, value) in values {
-                self.paragraph(out, DIM, &format!("{points}: {value}"), (2 * INDENT, 3 * INDENT));
+        for StatedFact { name, by, lines } in text::notes::facts(table) {
+            self.aside(out, &format!("{name}, by {by}:"));
+            for (label, value) in lines {
+                self.paragraph(out, DIM, &format!("{label}: {value}"), (2 * INDENT, 3 * INDENT));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Tables of figures: what analysis returns for each metric of each workload.
 
 use super::{ComparisonReason, Growth, MissingFigure, ProfileTable, Rate, Scaling, Speedup};
+use crate::gather::together;
 use crate::thresholds::SAME_MAX;
 use model::{Cell, CellKey, Fact, FailureReason, LoadOutcome, MetricInfo, Parameters, Run};
 use schemars::JsonSchema;
@@ -64,13 +65,22 @@ pub struct Table {
     pub load: Vec<(u64, LoadOutcome)>,
 }
 
-/// A fact that the workload stated about its cells, where they agree: `hits per tenth`.
+/// A fact that the workload stated about its cells: `hits per tenth`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FactByPoint {
     /// Its name.
     pub name: String,
-    /// Its value by point; shares are the mean of what was stated.
-    pub values: Vec<(u64, Fact)>,
+    /// The subject that it is of; absent where the cells of all subjects that state it agree.
+    pub subject: Option<String>,
+    /// Its values by point. Rounds that differ give the least and the greatest number, the mean of shares, each text.
+    pub values: Vec<(u64, Vec<Fact>)>,
+}
+
+impl FactByPoint {
+    /// The values at all points together.
+    pub fn overall(&self) -> Vec<Fact> {
+        together(self.values.iter().flat_map(|(_, values)| values))
+    }
 }
 
 /// Each point of a table as a share of a whole: tokens of pipes, active of watched descriptors.

@@ -1,4 +1,4 @@
--- The tables of an archive, in a schema of their own. Everybody reads the views: the tables may change.
+-- The tables of an archive, in a schema of their own. Read the views: the tables may change.
 -- docs/archive.md describes them.
 --
 -- Bodies are json, not jsonb: a seal is over their text, which jsonb does not keep (it writes numbers otherwise).
@@ -66,7 +66,7 @@ CREATE TABLE knee.baseline (
     run  bigint NOT NULL REFERENCES knee.run (number) ON DELETE CASCADE
 );
 
--- Where the ranks of a load meet. What is in it is of no use when the load is over.
+-- Where the ranks of a load meet. Its rows are of no use when the load is over.
 CREATE TABLE knee.meeting (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     fleet  text NOT NULL,
@@ -228,7 +228,7 @@ JOIN knee.v_profile_stack AS stack
 WHERE cell.outcome = 'measured';
 
 -- Default privileges are the same for all tables. A role that may add runs may end them and move baselines; it has no other
--- way to change what is there.
+-- way to change rows.
 DO $$
 DECLARE
     writer text;

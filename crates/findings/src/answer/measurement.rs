@@ -3,7 +3,7 @@
 use crate::caveats::cpu_taken::quota;
 use crate::emulation::EMULATED;
 use crate::format::{Unit, counted, duration};
-use model::{CPUS_ONLINE, Host, MEMORY_LIMIT, Run};
+use model::{CPUS_ONLINE, Host, MEMORY_LIMIT, Outcome, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,12 +14,16 @@ pub struct Measurement {
     pub machine: Option<String>,
     /// Time that the cells took, in milliseconds.
     pub time_ms: u64,
+    /// How many cells were measured, without those of controls.
+    pub cells: usize,
 }
 
 impl Measurement {
     pub(super) fn new(run: &Run) -> Self {
         let time_ns: u64 = run.cells.iter().map(|cell| cell.elapsed_ns).sum();
-        Self { machine: machine(run), time_ms: time_ns / 1_000_000 }
+        let measured = run.cells.iter().filter(|cell| cell.outcome == Outcome::Measured);
+        let cells = measured.filter(|cell| !run.is_control(&cell.key)).count();
+        Self { machine: machine(run), time_ms: time_ns / 1_000_000, cells }
     }
 
     /// `1 min 54 s on AMD EPYC, 2 CPUs, Linux 6.18`; empty where nothing is known.

@@ -6,13 +6,13 @@ use crate::grouping::grouped;
 use model::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
 use std::collections::BTreeSet;
 
-/// Cells of one subject that failed for one reason.
+/// Cells of one subject that failed for one reason, or at the same points for several.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FailedCells {
     /// What they are of.
     #[serde(flatten)]
     pub series: AffectedSeries,
-    /// What happened to all of them: the reason without what differs from cell to cell.
+    /// What happened to them: the reasons without what differs from cell to cell.
     pub event: String,
     /// How many.
     pub cells: usize,
@@ -36,14 +36,23 @@ impl CaveatKind for FailedCells {
         let shown = failed
             .filter(|(key, reason)| !run.is_control(key) && !is_finding(run, key, reason))
             .map(|(key, reason)| ((series(key), reason.event()), key));
-        let group = |((_, event), keys): ((Series<'_>, String), Vec<&CellKey>)| Self {
-            series: AffectedSeries::new(run, keys[0]),
-            event,
-            cells: keys.len(),
-            onwards: are_all_from_the_first(run, &keys),
-            points: keys.iter().map(|key| key.point).collect(),
+        // Where rounds of the same points fail in several ways, that is one failure.
+        let by_points = grouped(shown).into_iter().map(|((series, event), keys)| {
+            let points: BTreeSet<u64> = keys.iter().map(|key| key.point).collect();
+            ((series, points), (event, keys))
+        });
+        let group = |((_, points), ways): (_, Vec<(String, Vec<&CellKey>)>)| {
+            let (events, keys): (Vec<String>, Vec<Vec<&CellKey>>) = ways.into_iter().unzip();
+            let keys = keys.concat();
+            Self {
+                series: AffectedSeries::new(run, keys[0]),
+                event: events.join(" or "),
+                cells: keys.len(),
+                onwards: are_all_from_the_first(run, &keys),
+                points,
+            }
         };
-        grouped(shown).into_iter().map(group).collect()
+        grouped(by_points).into_iter().map(group).collect()
     }
 
     /// `3 cells of select at 2,000 and 9,000 failed: killed by signal 9`, `sort fails from 1,000 on: exited with 22`.
@@ -82,4 +91,26 @@ fn is_finding(run: &Run, key: &CellKey, reason: &FailureReason) -> bool {
         workload.averages || workload.ratio.as_ref().is_some_and(|ratio| ratio.multiple)
     };
     reason.is_unfinished() && workload.is_some_and(has_finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Caveat;
+    use fixtures::{cell, metric, run, workload};
+
+    #[test]
+    fn rounds_that_fail_in_several_ways_at_the_same_points_are_one_failure() {
+        let measured = |round| cell("w", "a", 1, round).metric(metric("call", vec![1.0])).build();
+        let failed = |round, how: &str| cell("w", "a", 2, round).failed(how).build();
+        let cells =
+            [measured(0), failed(0, "exited with 3"), measured(1), failed(1, "exited with 4")];
+        let run = run(workload("w").metric("call", "call", "ns")).cells(cells).complete();
+        let all: Vec<String> = crate::conclude(&run)
+            .caveats
+            .iter()
+            .filter(|caveat| matches!(caveat, Caveat::FailedCells(_)))
+            .map(Caveat::line)
+            .collect();
+        assert_eq!(all, ["a fails from 2 on: exited with 3 or exited with 4"]);
+    }
 }

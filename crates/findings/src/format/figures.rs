@@ -183,10 +183,10 @@ pub fn ratio(ratio: f64) -> String {
 }
 
 /// A ratio of two series with its interval: `ratio 0.99, 95 % CI 0.97–1.02`; where that spans a factor of a thousand,
-/// that it is open.
+/// that it is undecided.
 pub fn ratio_with_interval(estimate: Estimate) -> String {
     if estimate.high > 1e3 * estimate.low {
-        return "their ratio can't be told".to_owned();
+        return "their ratio is undecided".to_owned();
     }
     let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(ratio);
     format!("ratio {value}, {}", ci(&low, &high))

@@ -76,6 +76,48 @@ fn loads_of_servers_of_one_name_are_compared() {
     assert!(!text.out.contains("knee ab") && !text.out.contains("--rounds"), "{}", text.out);
 }
 
+/// Answers requests with a key, and refuses the others.
+fn admit(mut stream: TcpStream) {
+    let mut bytes = [0; 4096];
+    while let Ok(length @ 1..) = stream.read(&mut bytes) {
+        let has_key = String::from_utf8_lossy(&bytes[..length]).contains("\r\nX-Key: SECRET\r\n");
+        let status = if has_key { "200 OK" } else { "401 Unauthorized" };
+        let reply = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
+        if stream.write_all(reply.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_header_is_sent_and_its_value_is_recorded_nowhere() {
+    let knee = Knee::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || admit(stream));
+        }
+    });
+    let requests = ["load", &url, "--requests", "20", "--record", "--json"];
+    let came = knee.run(&[&requests[..], &["-H", "X-Key: SECRET"]].concat());
+    let message: Value = serde_json::from_str(&came.out).unwrap_or_else(|_| panic!("{came:?}"));
+    assert_eq!(
+        (&message["replies"], &message["plan"]["headers"][0]),
+        (&20.into(), &"X-Key".into())
+    );
+    let run = knee.last_run();
+    assert_eq!(run.cells[0].key.parameters["headers"], "X-Key");
+    assert!(run.summary.command.iter().any(|word| word == "X-Key:***"), "{:?}", run.summary);
+    assert!(!came.out.contains("SECRET") && !came.err.contains("SECRET"), "{came:?}");
+    for entry in std::fs::read_dir(knee.record().parent().unwrap()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap_or_default();
+        assert!(!bytes.windows(6).any(|word| word == b"SECRET"));
+    }
+    let refused = knee.run(&["load", &url, "--header", "SECRET"]);
+    assert_eq!((refused.code, refused.err.contains("SECRET")), (Some(2), false), "{refused:?}");
+}
+
 /// A server that answers nothing but a client's first request: all the others are given up.
 #[test]
 fn requests_without_a_reply_count_with_the_time_that_they_waited() {

@@ -73,12 +73,7 @@ fn measured(base_ns: u64, series: &mut Series) -> Part {
 const HALF: Duration = Duration::from_millis(500);
 
 fn plan() -> Plan {
-    let target = Target {
-        address: crate::Address::Tcp(([127, 0, 0, 1], 80).into()),
-        host: "h".into(),
-        path: "/".into(),
-        tls: None,
-    };
+    let target = Target::new(crate::Address::Tcp(([127, 0, 0, 1], 80).into()), "h", "/");
     Plan {
         shape: Shape::Open(Arrivals::Constant { per_s: 10.0 }),
         keeps_intervals: true,

@@ -6,12 +6,7 @@ use proptest::prelude::*;
 use std::time::Duration;
 
 fn plan(arrivals: Arrivals, seconds: f64) -> Plan {
-    let target = Target {
-        address: crate::Address::Tcp(([127, 0, 0, 1], 80).into()),
-        host: "here".into(),
-        path: "/".into(),
-        tls: None,
-    };
+    let target = Target::new(crate::Address::Tcp(([127, 0, 0, 1], 80).into()), "here", "/");
     Plan {
         shape: Shape::Open(arrivals),
         duration: Some(Duration::from_secs_f64(seconds)),

@@ -60,12 +60,7 @@ impl Server {
     }
 
     pub fn target(&self) -> Target {
-        Target {
-            address: self.address.into(),
-            host: "localhost".into(),
-            path: "/x".into(),
-            tls: None,
-        }
+        Target::new(self.address, "localhost", "/x")
     }
 
     /// A closed loop over one connection that the test gives its own terms.

@@ -208,7 +208,10 @@ pub(super) fn measured(analysis: &Analysis) -> impl Iterator<Item = (&Table, Vec
 pub(super) fn has_figures(material: &Material) -> Result<(), String> {
     match measured(material.analysis()).next() {
         Some(_) => Ok(()),
-        None => Err("the run has no figures; `knee show` says why".to_owned()),
+        None => Err(format!(
+            "run {0} has no figures: `knee show {0}` says why",
+            material.run.summary.number
+        )),
     }
 }
 

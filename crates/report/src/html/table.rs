@@ -5,7 +5,7 @@ use super::{
     head, runs,
     view::{Analysed, View},
 };
-use crate::text::{self, NO_FIGURE, leads::Mark};
+use crate::text::{self, NO_FIGURE, leads::Mark, notes::StatedFact};
 use ::findings::answer::listed as listed_in;
 use ::findings::format::exponent_of;
 use ::findings::{FindingKind, Names, VerdictWord};
@@ -67,11 +67,11 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
 /// What the workload stated of the table's cells, folded away.
 fn facts(table: &Table) -> Markup {
     html! {
-        @for (name, values) in text::notes::facts(table) {
+        @for StatedFact { name, by, lines } in text::notes::facts(table) {
             details.stated {
-                summary { (name) ", by " (table.axis) }
-                @let rows = values.iter().map(|(points, value)| vec![html! { (points) }, html! { (value) }]);
-                (head::listing((&format!("{name}, by {}", table.axis), "facts"), &[&table.axis, &name], rows))
+                summary { (name) ", by " (by) }
+                @let rows = lines.iter().map(|(at, value)| vec![html! { (at) }, html! { (value) }]);
+                (head::listing((&format!("{name}, by {by}"), "facts"), &[&by, &name], rows))
             }
         }
     }

@@ -5,10 +5,9 @@ use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
 use findings::emulation::Emulation;
 use findings::format::{duration, factor, percent};
-use model::{CPU_QUOTAS, NICE, Plan, Run};
-use std::collections::BTreeSet;
+use model::{CPU_QUOTAS, Cell, NICE, Run};
 
-/// What two runs can see: `These runs see changes of 24 % and more; to see 5 %: knee ab CMD -- poll --rounds
+/// What two runs can see: `These runs see changes of 24 % and more; to see 5 %: in turns, by knee ab with --rounds
 /// 40`. Nothing where no series was judged, or a model computed the figures.
 pub(super) fn sight(matrix: &Matrix<'_>) -> Option<String> {
     let (comparison, new) = (matrix.only()?, matrix.columns[1].run);
@@ -25,7 +24,7 @@ pub(super) fn more_rounds(comparison: &Comparison, new: &Run, rounds: u32) -> St
     } else if new.is_load() {
         longer_load(new, rounds)
     } else {
-        in_turns(&workloads(comparison, &new.plan), rounds, round_ms(comparison, new))
+        in_turns(rounds, round_ms(comparison, new))
     }
 }
 
@@ -45,21 +44,14 @@ fn longer_load(run: &Run, rounds: u32) -> String {
 
 /// Rounds that `knee ab` measures where none are named.
 const ROUNDS_IN_TURNS: u32 = 20;
-/// More workloads than these make no readable command.
-const WORKLOADS_MAX: usize = 3;
 
-fn compared(comparison: &Comparison) -> BTreeSet<&str> {
-    comparison.tables.iter().map(|table| table.workload.as_str()).collect()
-}
-
-/// How long a round of `run` took, of what is compared; of one of them where they make no readable command.
+/// How long a round of `run` took, of what is compared.
 fn round_ms(comparison: &Comparison, run: &Run) -> u64 {
-    let workloads = compared(comparison);
-    let cells = run.cells.iter().filter(|cell| workloads.contains(cell.key.workload.as_str()));
+    let is_compared =
+        |cell: &&Cell| comparison.tables.iter().any(|table| table.workload == cell.key.workload);
+    let cells = run.cells.iter().filter(is_compared);
     let all_ms = cells.map(|cell| cell.elapsed_ns).sum::<u64>() / 1_000_000;
-    let count = workloads.len() as u64;
-    let shown = if workloads.len() > WORKLOADS_MAX { 1 } else { count.max(1) };
-    all_ms * shown / count.max(1) / u64::from(run.plan.rounds.max(1))
+    all_ms / u64::from(run.plan.rounds.max(1))
 }
 
 /// How long so many rounds take, where that is more than a person waits for: ` (about 41 min)`.
@@ -68,35 +60,13 @@ fn in_that_time(rounds: u32, round_ms: u64) -> String {
     if minutes < 2 { String::new() } else { format!(" (about {})", duration(minutes * 60_000)) }
 }
 
-/// The command that measures `workloads` in turns, in so many rounds at least, of which one takes `round_ms` on either side.
-fn in_turns(workloads: &[String], rounds: u32, round_ms: u64) -> String {
-    let workloads = match workloads.len() {
-        1..=WORKLOADS_MAX => workloads.join(" "),
-        _ => "WORKLOAD".to_owned(),
-    };
+/// How to measure the same in turns, in so many rounds at least, of which one takes `round_ms` on either side.
+fn in_turns(rounds: u32, round_ms: u64) -> String {
     if rounds <= ROUNDS_IN_TURNS {
-        return format!("knee ab CMD -- {workloads}");
+        return "in turns, by knee ab".to_owned();
     }
     let time = in_that_time(rounds, 2 * round_ms);
-    format!("knee ab CMD -- {workloads} --rounds {rounds}{time}")
-}
-
-/// The workloads that are compared, each with the flags of the user's own that it can't do without.
-fn workloads(comparison: &Comparison, plan: &Plan) -> Vec<String> {
-    let flags = |name: &str| own_flags(name, plan);
-    compared(comparison).into_iter().map(|name| format!("{name}{}", flags(name))).collect()
-}
-
-/// The flags that add a workload's subjects, without their values: these are in the run's command line.
-fn own_flags(workload: &str, plan: &Plan) -> String {
-    let info = plan.workload(workload);
-    let Some(custom) = info.and_then(|info| info.custom.as_deref()) else { return String::new() };
-    let flags = [
-        (" --command …", &custom.commands),
-        (" --server …", &custom.servers),
-        (" --url …", &custom.urls),
-    ];
-    flags.into_iter().filter(|(_, templates)| !templates.is_empty()).map(|(flag, _)| flag).collect()
+    format!("in turns, by knee ab with --rounds {rounds}{time}")
 }
 
 fn sentence(
@@ -169,8 +139,7 @@ mod tests {
     }
 
     fn text(detectable: f64, rounds: Option<u32>, fail_above: Option<f64>) -> String {
-        let rounds_text =
-            |rounds: u32| in_turns(&["poll", "fork"].map(String::from), rounds, 1_000);
+        let rounds_text = |rounds: u32| in_turns(rounds, 1_000);
         sentence("These runs see", &sensitivity(detectable, rounds), fail_above, &rounds_text)
     }
 
@@ -179,7 +148,7 @@ mod tests {
         assert_eq!(text(0.08, None, None), "These runs see changes of 8 % and more.");
         assert_eq!(
             text(0.24, Some(40), None),
-            "These runs see changes of 24 % and more; to see 10 %: knee ab CMD -- poll fork --rounds 40"
+            "These runs see changes of 24 % and more; to see 10 %: in turns, by knee ab with --rounds 40"
         );
         assert_eq!(
             text(0.24, None, None),
@@ -192,29 +161,9 @@ mod tests {
 
     #[test]
     fn as_many_rounds_as_usual_are_not_named() {
-        assert_eq!(in_turns(&["poll".into()], 20, 90_000), "knee ab CMD -- poll");
-        assert_eq!(
-            in_turns(&["a", "b", "c", "d"].map(String::from), 21, 1_000),
-            "knee ab CMD -- WORKLOAD --rounds 21"
-        );
-        assert_eq!(
-            in_turns(&["poll".into()], 145, 9_000),
-            "knee ab CMD -- poll --rounds 145 (about 43 min)"
-        );
-    }
-
-    #[test]
-    fn a_workload_of_the_users_own_has_the_flags_that_it_needs() {
-        let template = model::Template { name: "x".into(), text: "sort {n}".into() };
-        let custom = model::Custom { commands: vec![template], ..model::Custom::default() };
-        let command = model::WorkloadInfo {
-            name: "command".into(),
-            custom: Some(Box::new(custom)),
-            ..model::WorkloadInfo::default()
-        };
-        let plan = Plan { workloads: vec![command], ..Plan::default() };
-        assert_eq!(own_flags("command", &plan), " --command …");
-        assert_eq!(own_flags("poll", &plan), "");
+        assert_eq!(in_turns(20, 90_000), "in turns, by knee ab");
+        assert_eq!(in_turns(21, 1_000), "in turns, by knee ab with --rounds 21");
+        assert_eq!(in_turns(145, 9_000), "in turns, by knee ab with --rounds 145 (about 43 min)");
     }
 
     #[test]
@@ -222,7 +171,7 @@ mod tests {
         assert_eq!(
             text(0.2, Some(40), Some(0.1)),
             "These runs see changes of 20 % and more, so --fail-above 10% fails from about 32 % on; to see \
-             10 %: knee ab CMD -- poll fork --rounds 40"
+             10 %: in turns, by knee ab with --rounds 40"
         );
     }
 }

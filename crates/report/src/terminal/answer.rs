@@ -66,7 +66,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let (first, levels) = if is_first {
         (section("The levels of memory", &mut answer.levels.iter()), &[][..])
     } else {
-        (section(title(run, &answer), &mut answer.stops_scaling.iter()), &answer.levels[..])
+        (section(title(&answer), &mut answer.stops_scaling.iter()), &answer.levels[..])
     };
     let [first, figures] =
         if answer.is_list() { [figures, Section::default()] } else { [first, figures] };
@@ -112,7 +112,7 @@ pub fn answer_so_far(
     let below: Vec<String> = below.flat_map(|part| pen.sentence_section(&part)).collect();
     let workloads = workload_width(run, &answer);
     let mut sections = vec![
-        pen.finding_section(title(run, &answer), answer.stops_scaling.iter(), workloads),
+        pen.finding_section(title(&answer), answer.stops_scaling.iter(), workloads),
         pen.finding_section(CHANGES_SIDES, answer.changes_sides.iter(), workloads),
     ];
     shorten(&mut sections, lines_max.saturating_sub(below.len() + 1), WEIGHTS);
@@ -162,10 +162,9 @@ fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
 }
 
 /// The heading of the first section.
-fn title(run: &Run, answer: &Answer) -> &'static str {
-    // Of one that was killed at once.
-    if run.is_load() && run.cells.is_empty() {
-        return "No interval of the load was measured";
+fn title(answer: &Answer) -> &'static str {
+    if answer.measurement.cells == 0 {
+        return "Nothing was measured";
     }
     if !answer.stops_scaling.is_empty() {
         return "What stops scaling here";

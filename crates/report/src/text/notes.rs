@@ -84,31 +84,59 @@ pub(crate) fn shared_notes(table: &Table) -> Vec<String> {
     by_note.into_iter().map(|(note, labels)| format!("{}: {note}", list(&labels))).collect()
 }
 
-/// The workload's own facts, each with its values by points: `10 to 100`. Facts that are 0 everywhere are
-/// left out.
-pub(crate) fn facts(table: &Table) -> Vec<(String, Vec<(String, String)>)> {
-    let is_shown =
-        |fact: &FactByPoint| fact.values.iter().any(|(_, value)| value.number() != Some(0.0));
-    let by_points = |name: &str, equal: &[(u64, Fact)]| {
+/// A fact of the workload's own.
+pub(crate) struct StatedFact {
+    /// Its name without its unit.
+    pub name: String,
+    /// What its lines are by: the axis, or `subject`.
+    pub by: String,
+    /// Points or a subject, each with the values there: `10 to 100`, `3 ms to 5 ms`.
+    pub lines: Vec<(String, String)>,
+}
+
+/// The workload's own facts. Those that are 0 everywhere are left out.
+pub(crate) fn facts(table: &Table) -> Vec<StatedFact> {
+    let is_shown = |fact: &&FactByPoint| {
+        let mut values = fact.values.iter().flat_map(|(_, values)| values);
+        values.any(|value| value.number() != Some(0.0))
+    };
+    let load = load_facts(&table.load);
+    let shown = table.facts.iter().chain(&load).filter(is_shown);
+    let by_name = grouped(shown.map(|fact| (&fact.name, fact)));
+    let stated = |(name, facts): (&String, Vec<&FactByPoint>)| StatedFact {
+        name: fact_name(name).to_owned(),
+        by: if facts[0].subject.is_some() { "subject" } else { table.axis.as_str() }.to_owned(),
+        lines: facts.iter().flat_map(|fact| fact_lines(table, fact)).collect(),
+    };
+    by_name.into_iter().map(stated).collect()
+}
+
+fn fact_lines(table: &Table, fact: &FactByPoint) -> Vec<(String, String)> {
+    let text = |values: &[Fact]| {
+        let or = if values.iter().all(|value| value.number().is_some()) { " to " } else { " or " };
+        let texts: Vec<String> = values.iter().map(|value| fact_text(&fact.name, value)).collect();
+        texts.join(or)
+    };
+    if let Some(subject) = &fact.subject {
+        let row = table.rows.iter().find(|row| row.subject == *subject);
+        let label = row.map_or(subject, |row| &row.label);
+        return vec![(label.clone(), text(&fact.overall()))];
+    }
+    let by_points = |equal: &[(u64, Vec<Fact>)]| {
         let (first, last) = (count(equal[0].0), count(equal[equal.len() - 1].0));
         let points = if first == last { first } else { format!("{first} to {last}") };
-        (points, fact_text(name, &equal[0].1))
+        (points, text(&equal[0].1))
     };
-    let shown = table.facts.iter().cloned().chain(load_facts(&table.load)).filter(is_shown);
-    let fact = |FactByPoint { name, values }: FactByPoint| {
-        let equal = values.chunk_by(|a, b| a.1 == b.1);
-        (fact_name(&name).to_owned(), equal.map(|equal| by_points(&name, equal)).collect())
-    };
-    shown.map(fact).collect()
+    fact.values.chunk_by(|a, b| a.1 == b.1).map(by_points).collect()
 }
 
 /// What became of the requests of loads, and then a sentence for each rank.
-fn load_facts(load: &[(u64, LoadOutcome)]) -> impl Iterator<Item = FactByPoint> {
+fn load_facts(load: &[(u64, LoadOutcome)]) -> Vec<FactByPoint> {
     type OfRank = (Option<u32>, String);
-    let mut by_name: BTreeMap<OfRank, Vec<(u64, Fact)>> = BTreeMap::new();
+    let mut by_name: BTreeMap<OfRank, Vec<(u64, Vec<Fact>)>> = BTreeMap::new();
     for (point, LoadOutcome { counts, ranks }) in load {
         let mut state = |rank: Option<u32>, name: &str, value: Fact| {
-            by_name.entry((rank, name.to_owned())).or_default().push((*point, value));
+            by_name.entry((rank, name.to_owned())).or_default().push((*point, vec![value]));
         };
         state(None, "requests", counts.requests.into());
         state(None, "replies", counts.replies.into());
@@ -123,7 +151,8 @@ fn load_facts(load: &[(u64, LoadOutcome)]) -> impl Iterator<Item = FactByPoint> 
             state(Some(rank.rank), &format!("rank {}", rank.rank), rank_sentence(rank).into());
         }
     }
-    by_name.into_iter().map(|((_, name), values)| FactByPoint { name, values })
+    let fact = |((_, name), values)| FactByPoint { name, subject: None, values };
+    by_name.into_iter().map(fact).collect()
 }
 
 /// Why the Universal Scalability Law does not apply to a row.

@@ -1,7 +1,7 @@
 //! Moving about in the plot by mouse, wheel and keyboard, and back.
 
 use crate::input::Held;
-use crate::page::{ONE, Page, figures, table, with};
+use crate::page::{ONE, PIPES_TWO, Page, figures, table, with};
 
 /// How much of the whole is seen across and upwards.
 fn shares(page: &mut Page, whole: [f64; 4]) -> (f64, f64) {
@@ -107,23 +107,41 @@ fn the_buttons_zoom_in_and_out_and_reset() {
     });
 }
 
+/// Saves a plot by a button: the file's name, the share of its pixels that differ from the canvas by much, and the text of
+/// the file where it is one.
+const SAVED: &str = "(format) => new Promise((done) => { \
+    const { canvas } = probe.plot(0); \
+    const pixels = (image) => { \
+        const copy = document.createElement('canvas'); \
+        [copy.width, copy.height] = [canvas.width, canvas.height]; \
+        const context = copy.getContext('2d', { willReadFrequently: true }); \
+        context.drawImage(image, 0, 0, copy.width, copy.height); \
+        return context.getImageData(0, 0, copy.width, copy.height).data; }; \
+    HTMLAnchorElement.prototype.click = function () { \
+        const image = new Image(); \
+        image.onload = () => { \
+            const [own, saved] = [pixels(canvas), pixels(image)]; \
+            const differ = own.filter((byte, at) => Math.abs(byte - saved[at]) > 60).length; \
+            done([this.download, differ / own.length, decodeURIComponent(this.href)]); }; \
+        image.src = this.href; }; \
+    probe.button(format).click(); })";
+
 #[test]
-fn a_button_saves_the_plot_as_a_picture() {
-    with(&ONE, |page| {
-        let script = "new Promise((done) => { \
-             HTMLAnchorElement.prototype.click = function () { \
-                 const image = new Image(); \
-                 image.onload = () => done([this.download, image.width, image.height]); \
-                 image.src = this.href; }; \
-             document.querySelector('[aria-label^=\"Save the plot\"]').click(); })";
-        let (name, width, height): (String, u32, u32) = page.get(script);
-        let drawn: [u32; 2] = page.get(
-            "[document.querySelector('.stage canvas').width, document.querySelector('.stage canvas').height]",
-        );
-        assert!(name.starts_with("poll-"), "{name}");
-        assert_eq!(name.rsplit_once('.').map(|(_, kind)| kind), Some("png"));
-        assert_eq!([width, height], drawn);
-    });
+fn buttons_save_the_plot_as_it_is_seen() {
+    let cases = [(&*ONE, &["select", "watched descriptors"][..]), (&*PIPES_TWO, &["tokens"])];
+    for (runs, texts) in cases {
+        with(runs, |page| {
+            let (name, differs, _): (String, f64, String) = page.get(&format!("({SAVED})('PNG')"));
+            assert_eq!((name.rsplit('.').next(), differs > 0.0), (Some("png"), false), "{name}");
+            let (name, differs, text): (String, f64, String) =
+                page.get(&format!("({SAVED})('SVG')"));
+            assert_eq!(name.rsplit('.').next(), Some("svg"));
+            assert!(differs < 0.01, "{differs}");
+            for written in texts {
+                assert!(text.contains(&format!(">{written}</text>")), "{written} is not in {text}");
+            }
+        });
+    }
 }
 
 #[test]

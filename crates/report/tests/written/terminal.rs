@@ -94,6 +94,19 @@ fn facts_of_the_workload_stand_with_every_table() {
     assert!(!all.contains("parked peers"), "{all}");
 }
 
+#[test]
+fn facts_that_differ_between_rounds_stand_with_their_range() {
+    let (mut run, _) = realistic(4);
+    for cell in &mut run.cells {
+        let waits = if cell.key.subject == "poll" { 2 + u64::from(cell.key.round % 2) } else { 1 };
+        cell.facts.insert("waits_ms".to_owned(), waits.into());
+    }
+    let all = tables(&run, &findings::conclude(&run), &EVERYTHING);
+    for line in ["  waits, by subject:\n", "    poll: 2 ms to 3 ms\n", "    select: 1 ms\n"] {
+        assert!(all.contains(line), "{line} is not in {all}");
+    }
+}
+
 /// A load of two ranks, of which one did not come to its end.
 fn load() -> (model::Run, findings::Conclusions) {
     let measured = model::RankMeasured {

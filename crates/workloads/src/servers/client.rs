@@ -353,12 +353,7 @@ mod tests {
     fn a_reply_with_another_status_is_an_error() {
         const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
         const BAD: &str = "HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nhi";
-        let target = Target {
-            address: serving(&[GOOD, GOOD, BAD]).into(),
-            host: "x".into(),
-            path: "/x".into(),
-            tls: None,
-        };
+        let target = Target::new(serving(&[GOOD, GOOD, BAD]), "x", "/x");
         assert!(Client::new(target.clone(), 3).is_err(), "the file has another length");
         let mut client = Client::new(target, 2).unwrap();
         let socket = client.socket().unwrap();

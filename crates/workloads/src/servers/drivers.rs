@@ -295,12 +295,7 @@ impl Running {
     /// What it is asked for: `file` of the directory that it serves, or what a user's own one is asked for.
     pub fn target(&self, file: &str) -> Target {
         let address = self.address;
-        let served = || Target {
-            address: address.into(),
-            host: address.to_string(),
-            path: format!("/{file}"),
-            tls: None,
-        };
+        let served = || Target::new(address, address.to_string(), format!("/{file}"));
         let target = self.target.clone().unwrap_or_else(served);
         let tls = self.tls.clone().or(target.tls);
         Target { tls, ..target }

@@ -35,10 +35,10 @@ pub struct Export {
     /// one sort only, that]
     #[arg(long, value_name = "WHAT", value_parser = usage::one_of(CHOICES))]
     pub what: Option<What>,
-    /// Of markdown and of the formats of profiles: these subjects only
+    /// Of svg, markdown and the formats of profiles: these subjects only
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub subjects: Vec<String>,
-    /// Of markdown and of the formats of profiles: these points on the axis only
+    /// Of svg, markdown and the formats of profiles: these points on the axis only
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = quantities::count)]
     pub points: Vec<u64>,
     #[command(flatten)]
@@ -49,6 +49,8 @@ const MORE: &str = "\
 `knee list schemas --json` has the schema of json.
 
 Examples:
+  knee export --format svg --table poll/loop --subjects poll,epoll-level -o poll.svg
+  knee export --format markdown --table poll/loop --points 10,1k,10k
   knee export --format csv -o medians.csv
   knee export --format csv --table poll --samples -o samples.csv
   knee export 7 --format gnuplot | gnuplot

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::{print, print_json};
 use crate::usage;
 use ::load::{
-    Address, Arrivals, NoneAccepts, Plan, Shape, Statuses, Target, Url, accepting,
+    Address, Arrivals, Header, NoneAccepts, Plan, Shape, Statuses, Target, Url, accepting,
     loopback_sources, pipelines,
 };
 use ::report::schemas::{self, Document};
@@ -86,6 +86,9 @@ pub struct Load {
     /// Statuses of replies that are a success, by numbers or classes; others are errors, in no rate and no latency
     #[arg(long, value_name = "STATUSES", default_value = "2xx,3xx")]
     pub success: Statuses,
+    /// A header of each request: 'Accept: text/html'; may be repeated. Its value is kept nowhere
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    pub headers: Vec<String>,
     /// How long [default: 10s, or until --requests are done]
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub duration: Option<Duration>,
@@ -158,6 +161,7 @@ Examples:
   knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 50ms --connections 200
   knee load http://127.0.0.1:8080/ --dead 0,1k,10k --connections 100
   knee load https://localhost:8443/ --ca test-ca.pem --no-keep-alive    TLS handshakes, resumed
+  knee load http://127.0.0.1:8080/ -H 'Accept-Encoding: gzip' -H \"Authorization: Bearer $TOKEN\"
   knee load http://127.0.0.1:8080/ --find 'p99<10ms'        how many requests a second it bears
   knee load http://127.0.0.1:8080/ --rate 5k --record       keeps it: knee show, knee compare 1 2
   mpiexec -n 4 knee load http://10.0.0.9/ --rate 100k --together --push postgres://db.lab/perf
@@ -178,7 +182,8 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     }
     engine::pinnable(&ask.pin)?;
     let addresses = addresses(ask, &url).map_err(Trouble::usage)?;
-    let target = tls::target(&url, addresses[0].clone(), &ask.tls).map_err(Trouble::usage)?;
+    let mut target = tls::target(&url, addresses[0].clone(), &ask.tls).map_err(Trouble::usage)?;
+    target.headers = headers(&ask.headers).map_err(Trouble::usage)?;
     let mut plan = plan(ask, target).map_err(Trouble::usage)?;
     if !ask.record.together {
         // Each of several ranks checks its share when it knows that.
@@ -483,6 +488,12 @@ fn refused(address: &Address) -> String {
     format!(
         "{address} refuses connections: nothing listens there; start the server, or let `--wait 5s` wait for it"
     )
+}
+
+/// Reads headers here and not by the parser, which would print those that it refuses.
+fn headers(typed: &[String]) -> Result<Vec<Header>, String> {
+    let all = typed.iter().map(|header| header.parse::<Header>());
+    all.collect::<Result<_, _>>().map_err(|why| format!("--header: {why}"))
 }
 
 /// Where the server may listen: the addresses of its name, in the order of the system, or the unix socket.

@@ -113,8 +113,7 @@ mod tests {
 
     fn length(bytes: Option<u64>, head: &str) -> Result<Option<u64>, String> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-        let target =
-            Target { address: address.into(), host: "x".into(), path: "/big".into(), tls: None };
+        let target = Target::new(address, "x", "/big");
         Source { target, bytes }.length(head.as_bytes())
     }
 

@@ -190,12 +190,7 @@ fn start_command(
     running.address = running.wait_until_it_listens(&loopbacks, setup.start_max)?;
     if !template::words(text).contains(&ROOT) {
         let address = running.address;
-        running.target = Some(Target {
-            address: address.into(),
-            host: address.to_string(),
-            path: "/".to_owned(),
-            tls: None,
-        });
+        running.target = Some(Target::new(address, address.to_string(), "/"));
     }
     Ok(running)
 }
@@ -255,8 +250,7 @@ fn reach(
     });
     let tls = options.map(|options| Tls::new(&url.host, &options)).transpose();
     let tls = tls.map_err(Failure::new)?;
-    let (at, host) = (address.into(), url.host_header());
-    let target = Some(Target { address: at, host, path: url.path, tls });
+    let target = Some(Target { tls, ..Target::new(address, url.host_header(), url.path) });
     let origin = ServerOrigin::Running(LocalServer::at(address));
     Ok(Running { has_name, target, ..Running::new(server, origin, address) })
 }

@@ -12,7 +12,8 @@ pub struct Ab {
     #[command(flatten)]
     pub judgement: Judgement,
     /// Judge the last CMD for `git bisect run`: exit with 0 where every series and point is decided and none is slower,
-    /// or fails the gate that is named; with 1 where one does; with 125 where it can't be told; with 128 where nothing can
+    /// or fails the gate that is named; with 1 where one does; with 125 where one is undecided; with 128 where none can be
+    /// judged
     #[arg(long)]
     pub bisect: bool,
     /// The sides: a knee (`/new/knee`), or words that start this one (`env X=1`, `taskset -c 1`).

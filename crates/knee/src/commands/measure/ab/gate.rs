@@ -16,7 +16,7 @@ const FAIL_ABOVE: f64 = 0.1;
 /// The points where none are named: enough for a growth class, and few programs take long for them.
 const POINTS: &str = "100,1k,10k";
 /// The metric that a busy machine disturbs least.
-const CPU_TIME: &str = "cpu";
+pub const CPU_TIME: &str = "cpu";
 const BUILD: &str = "BUILD";
 
 #[derive(Args, Debug)]

@@ -86,6 +86,8 @@ pub struct PlanView {
     /// The local addresses that connections come from.
     sources: Vec<String>,
     interval_s: f64,
+    /// The names of further headers.
+    headers: Vec<String>,
     /// Absent where connections are not encrypted.
     tls: Option<TlsView>,
 }
@@ -163,6 +165,7 @@ impl PlanView {
             pipeline: plan.pipeline,
             sources: plan.sources.iter().map(ToString::to_string).collect(),
             interval_s: seconds(plan.interval),
+            headers: plan.target.header_names(),
             tls: plan.target.tls.as_ref().map(TlsView::new),
         }
     }

@@ -9,7 +9,7 @@ use ::load::{
     Arrivals, Counts, DeadOutcome, Errors, Handshakes, Outcome, Plan, Quantiles, Shape, Tick, Url,
 };
 use findings::ServerBehaviour;
-use findings::format::{bytes, count, percent, quantity, rank_sentence, significant, time};
+use findings::format::{bytes, count, list, percent, quantity, rank_sentence, significant, time};
 use model::Rank;
 use std::mem::discriminant;
 use std::time::Duration;
@@ -179,6 +179,9 @@ fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
     }
     if !plan.think.is_zero() {
         parts.push(format!("{} of thinking", length(plan.think)));
+    }
+    if !plan.target.headers.is_empty() {
+        parts.push(format!("with {}", list(&plan.target.header_names())));
     }
     if !plan.sources.is_empty() {
         parts.push(quantity(plan.sources.len() as u64, "source address"));

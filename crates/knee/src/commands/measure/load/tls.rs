@@ -47,7 +47,7 @@ pub fn target(url: &Url, address: Address, flags: &TlsFlags) -> Result<Target, S
     }
     let options = TlsOptions { ca, insecure, no_resume };
     let tls = url.is_tls.then(|| Tls::new(&url.host, &options)).transpose()?;
-    Ok(Target { address, host: url.host_header(), path: url.path.clone(), tls })
+    Ok(Target { tls, ..Target::new(address, url.host_header(), url.path.clone()) })
 }
 
 /// Shakes hands once: why there is no TLS is one cause for all connections.

@@ -38,7 +38,7 @@ pub struct Vm {
     #[arg(long, value_name = "NAME")]
     pub suite: Option<String>,
     /// Judge the kernel for `git bisect run`: exit with 0 where it is as good as this one, a kernel that is measured
-    /// in turns with it or a recorded run, with 1 where it is not, with 125 where that can't be told
+    /// in turns with it or a recorded run, with 1 where it is not, with 125 where that is undecided
     #[arg(long, value_name = "KERNEL|RUN", conflicts_with = "suite")]
     pub against: Option<String>,
     /// Words for the command line of the kernel that is judged against [default: those of --append]

@@ -2,6 +2,7 @@
 
 use super::flags::{FailOn, Gate, Refused};
 use super::junit::{Case, Outcome};
+use crate::commands::measure::ab::gate::CPU_TIME;
 use crate::exit::Exit;
 use crate::remedies::DIRECTION_IS_A_GUESS;
 use ::model::Parameters;
@@ -228,6 +229,11 @@ impl<'a> Evidence<'a> {
             parts.push(format!("the widest is {}", text(widest)));
             let remedy = if self.comparison.paired { "" } else { ", or use `knee ab`" };
             parts.extend(with_remedy.then(|| format!("measure more rounds{remedy}")));
+            let is_decided_by_cpu = with_remedy && self.is_decided_by_cpu(&widest.table.workload);
+            parts.extend(
+                is_decided_by_cpu
+                    .then(|| format!("CPU time decides in the same cells: --headline {CPU_TIME}")),
+            );
         }
         let mut undecided = self.grown.iter().filter(|(state, _)| *state == State::Open);
         parts.extend(undecided.next().map(|(_, [workload, label])| {
@@ -244,6 +250,20 @@ impl<'a> Evidence<'a> {
         } else {
             parts.join("; ")
         }
+    }
+
+    /// Whether CPU time is no headline metric of a workload, may be, and would leave nothing open.
+    fn is_decided_by_cpu(&self, workload: &str) -> bool {
+        let mut cpu = slowdowns(self.comparison);
+        cpu.retain(|Slowdown { table, .. }| {
+            table.workload == workload && table.metric.name == CPU_TIME && !table.headline
+        });
+        let is_decided = |slowdown: &Slowdown<'_>| {
+            matches!(state(self.refused, slowdown), State::Passed | State::Refused)
+        };
+        workloads::find(workload).is_some_and(|row| row.about().takes_custom("headline"))
+            && !cpu.is_empty()
+            && cpu.iter().all(is_decided)
     }
 
     /// How many are open, and of how many: `2 of 4 series and 3 of 28 points`.
@@ -525,6 +545,15 @@ mod tests {
         assert!(judged(CHANGED, &comparison).1.contains("points may have changed; "));
         comparison.paired = true;
         assert!(judged(SLOWER, &comparison).1.ends_with("; measure more rounds"));
+        comparison.tables[0].workload = "command".to_owned();
+        let mut cpu = comparison.tables[0].clone();
+        (cpu.headline, cpu.metric.name) = (false, CPU_TIME.to_owned());
+        comparison.tables.push(cpu.clone());
+        assert!(judged(SLOWER, &comparison).1.ends_with("; measure more rounds"), "it is open too");
+        cpu.rows.remove(0);
+        comparison.tables[1] = cpu;
+        let decided = "; CPU time decides in the same cells: --headline cpu";
+        assert!(judged(SLOWER, &comparison).1.ends_with(decided));
     }
 
     #[test]

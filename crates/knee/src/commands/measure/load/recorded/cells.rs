@@ -330,6 +330,9 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
     if plan.target.address.tcp().is_none() {
         set("socket", "unix".to_owned());
     }
+    if !plan.target.headers.is_empty() {
+        set("headers", plan.target.header_names().join(" "));
+    }
     if let Some(tls) = &plan.target.tls {
         set("tls", if tls.options().insecure { "unverified" } else { "verified" }.to_owned());
         if tls.options().no_resume {

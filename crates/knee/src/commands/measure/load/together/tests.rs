@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener};
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn plan(address: SocketAddr) -> Plan {
-    let target = Target { address: address.into(), host: "h".into(), path: "/".into(), tls: None };
+    let target = Target::new(address, "h", "/");
     Plan {
         shape: Shape::Open(Arrivals::Poisson { per_s: 400.0 }),
         seed: 7,

@@ -23,8 +23,20 @@ const THREADS_PER_TWO_CPUS: usize = 3;
 
 /// Test programs that mostly wait, for browsers, guests, servers and rounds, in rows that take as long as each other: they
 /// run next to the others, which use the CPU.
-const WAITING: [&[&str]; 2] =
-    [&["running", "vm", "vm_bisect"], &["browser", "serving", "httpd_slow"]];
+const WAITING: [&[&str]; 2] = [
+    &["running", "trouble", "interruption", "power", "vm"],
+    &[
+        "browser",
+        "serving",
+        "vm_bisect",
+        "httpd_slow",
+        "server",
+        "clients",
+        "dead",
+        "truth",
+        "live",
+    ],
+];
 
 /// What is printed waits for the end of its program no longer than that.
 const PRINTED_WITHIN: Duration = Duration::from_secs(20);

@@ -70,6 +70,7 @@ const RULES: &[Rule] = &[
     Rule { name: "at most sixty constants decide", check: source::thresholds },
     Rule { name: "nothing is left to be done later", check: source::leftovers },
     Rule { name: "a skipped test says so where it is counted", check: source::uncounted_skips },
+    Rule { name: "what examples there are is tried", check: source::untried_examples },
     Rule { name: "unsafe only where it is allowed, and argued", check: source::unsafe_code },
     Rule { name: "every crate says how it holds unsafe code", check: source::crate_attributes },
     Rule {

@@ -8,7 +8,7 @@ use common::http::{Client, Httpd};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// As many connections as `wanted`, or as the limit of descriptors leaves.
 fn affordable(wanted: usize) -> usize {
@@ -92,6 +92,8 @@ fn slow_heads(mechanism: &str) {
     let mut grown = 0;
     while !slow.is_empty() {
         assert!(start.elapsed() < PATIENCE, "{} of {count} slow clients are left", slow.len());
+        // A byte now and then.
+        std::thread::sleep(Duration::from_millis(100));
         assert_served(&server);
         slow.retain(|stream| {
             let written = (&mut &*stream).write(b"a");

@@ -70,6 +70,9 @@ fn tsc_is_the_kernels_clock() -> bool {
     false
 }
 
+/// Readings before the one that counts.
+const READING: Duration = Duration::from_micros(200);
+
 /// The nanoseconds of one tick, by the median of three spans, each a third of `span`: one that was
 /// interrupted between the two readings does not count.
 fn calibrate(span: Duration) -> f64 {
@@ -77,7 +80,9 @@ fn calibrate(span: Duration) -> f64 {
         .map(|_| {
             // The same order at both ends, so that what lies between the two readings cancels out.
             let (start, ticks) = (Instant::now(), tsc());
-            while start.elapsed() < span / 3 {
+            std::thread::sleep(span / 3);
+            // Who has slept takes long for the first readings.
+            while start.elapsed() < span / 3 + READING {
                 std::hint::spin_loop();
             }
             let (elapsed, end) = (start.elapsed(), tsc());

@@ -88,6 +88,19 @@ pub fn uncounted_skips(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
+/// Blocks in documents of crates whose manifest says that rustdoc has none to try: it takes a second of CPU time to look.
+pub fn untried_examples(tree: &Tree) -> Vec<String> {
+    let is_untried = |file: &&File| {
+        let owner = tree.crate_of(&file.path).map(|member| member.directory.join("Cargo.toml"));
+        let manifest = owner.and_then(|path| tree.files.iter().find(|own| own.path == path));
+        let has_block = |line: &str| ["/// ```", "//! ```"].iter().any(|own| line.starts_with(own));
+        manifest.is_some_and(|manifest| manifest.text.contains("\ndoctest = false\n"))
+            && file.text.lines().any(|line| has_block(line.trim_start()))
+    };
+    let files = tree.rust().filter(is_untried).map(|file| file.path.display());
+    files.map(|path| format!("{path}: an example, and the manifest has doctest = false")).collect()
+}
+
 /// Unsafe code in a crate that may have none, or without the argument why it is sound.
 pub fn unsafe_code(tree: &Tree) -> Vec<String> {
     let mut broken = Vec::new();
@@ -214,6 +227,16 @@ mod tests {
         let skips = |text: &str| uncounted_skips(&in_crate("sys", text)).len();
         assert_eq!(skips(concat!("eprintln!(\"skip", "ped: no perf\");\n")), 1);
         assert_eq!(skips("eprintln!(\"SKIPPED: no perf\");\n"), 0);
+    }
+
+    #[test]
+    fn an_example_that_is_not_tried_is_found() {
+        let broken = |manifest: &str| {
+            let mut tree = in_crate("sys", "//! What it is.\n//!\n//! ```\n//! f();\n//! ```\n");
+            tree.files.push(File { path: "crates/a/Cargo.toml".into(), text: manifest.into() });
+            untried_examples(&tree).len()
+        };
+        assert_eq!((broken("[lib]\ndoctest = false\n"), broken("[lib]\n")), (1, 0));
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn figures_on_a_law_give_it_back() {
     assert_close(Law { single: 1.0, contention: 0.19, crosstalk: 0.0001 }.peak(), 90.0, 1e-9);
 }
 
-const REPETITIONS: u64 = 200;
+const REPETITIONS: u64 = 100;
 
 /// What is found in five rounds of `curve` that scatter by `round` from one to the next.
 fn drawn(curve: impl Fn(f64) -> f64, points: &[u64], round: f64, random: &mut Rng) -> Scaling {

@@ -129,11 +129,11 @@ fn a_figure_without_an_error_is_not_judged() {
 fn tails_of_equal_loads_are_not_called_different() {
     let mut random = Rng::with_seed(3);
     for pause_every in [None, Some(10)] {
-        let loads: Vec<Run> = (0..12).map(|_| load(pause_every, &mut random)).collect();
-        let pairs = (0..12).flat_map(|base| (base + 1..12).map(move |new| (base, new)));
+        let loads: Vec<Run> = (0..9).map(|_| load(pause_every, &mut random)).collect();
+        let pairs = (0..9).flat_map(|base| (base + 1..9).map(move |new| (base, new)));
         let is_wrong = |verdict| matches!(verdict, Verdict::Slower | Verdict::Faster);
         let wrong = pairs.filter(|&(a, b)| is_wrong(verdicts(&loads[a], &loads[b])[1])).count();
-        println!("pauses {pause_every:?}: {wrong} of 66 pairs");
-        assert!(wrong <= 3, "{wrong} of 66 pairs: {pause_every:?}");
+        println!("pauses {pause_every:?}: {wrong} of 36 pairs");
+        assert!(wrong <= 2, "{wrong} of 36 pairs: {pause_every:?}");
     }
 }

@@ -14,7 +14,7 @@
 //! 95 % of such a run. Who judges has to hand in that one. It looks at widths and never at where a median lies, or how it compares with another.
 //! Time ends a run whatever was measured, so it may do that anywhere but in the first round. A
 //! simulation with skewed noise and shifts from round to round holds the intervals that are reported
-//! to what they say (`crates/knee/tests/coverage.rs`).
+//! to what they say (`crates/knee/tests/program/coverage.rs`).
 
 use crate::run::progress::RunProgress;
 use model::{Budget, Cell, CellKey, Outcome, Run};

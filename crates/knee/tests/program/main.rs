@@ -1,8 +1,10 @@
-//! The program itself: usage, lists and the doctor.
+//! The program itself: usage, lists, the doctor and its self-test.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod coverage;
 mod doctor;
 mod list_locks;
+mod selftest;
 mod usage;

@@ -338,7 +338,7 @@ fn what_a_command_leaves_behind_is_ended_and_counted() {
 #[test]
 fn endless_output_and_a_terminal_are_no_trouble() {
     let commander = Commander::new();
-    let floods = "head -c 300000000 /dev/zero; head -c 300000000 /dev/zero >&2; echo; echo end {n}";
+    let floods = "head -c 50000000 /dev/zero; head -c 50000000 /dev/zero >&2; echo; echo end {n}";
     let (_, cell) = commander.cell(&["--command", floods, "--stdout", "keep", "--points", "1"]);
     assert_eq!(cell.facts["output"].to_string().trim_start_matches('\0'), "\nend 1");
     let terminal = ["--command", "cat /dev/tty {n}", "--points", "1"];

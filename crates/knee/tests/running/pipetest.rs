@@ -21,13 +21,13 @@ fn every_mechanism_keeps_its_account_with_every_spread() {
     let knee = Knee::new();
     // Tokens of all sizes of crowd, short lives so that games end, and a token that fills a page.
     for words in [
-        ["--pipes", "1,7,40", "--points", "1%,50%,100%", "--generations", "3"],
-        ["--pipes", "40", "--points", "100%", "--bufsize", "8,4096"],
-        ["--pipes", "300", "--points", "2,300", "--timeout", "0,-1"],
+        ["--pipes", "1,40", "--points", "1%,100%", "--generations", "3"],
+        ["--pipes", "40", "--points", "50%", "--bufsize", "4096"],
+        ["--pipes", "300", "--points", "300", "--timeout", "0,-1"],
     ] {
         let run = run(&knee, &[&words[..], &["--spread", "tail,spread,random"]].concat());
         let cells = list(&run, "cells");
-        assert!(cells.len() > 30, "{words:?}: {} cells", cells.len());
+        assert!(cells.len() > 20, "{words:?}: {} cells", cells.len());
         for cell in cells {
             assert_eq!(cell["outcome"]["outcome"], "measured", "{cell}");
             assert_eq!(list(&cell["facts"], "hits per tenth").len(), 10, "{cell}");

@@ -29,31 +29,42 @@ fn profiled(knee: &Knee, words: &[&str]) -> (Came, Run) {
     (came, run)
 }
 
-/// What measures each workload in a moment: few operations, but so many that their time can be sampled.
-fn words(workload: &str) -> Option<&'static [&'static str]> {
+/// What a suite says of each workload to measure it in a moment: few operations, but so many that their time can be sampled.
+fn options(workload: &str) -> Option<&'static str> {
     Some(match workload {
-        "poll" => &["--points", "100", "--subjects", "epoll-level"],
-        "pipetest" => &["--points", "10", "--pipes", "100", "--subjects", "epoll-level"],
-        "waiters" => &["--points", "2", "--subjects", "epoll-level"],
-        "socket" | "bind" | "accept" | "close" | "open" | "manyfiles" => &["--points", "1k"],
-        "mmap" | "touch" | "munmap" => &["--points", "10k"],
-        "memory" => &["--points", "64", "--subjects", "random"],
-        "fork" | "reap" => &["--points", "200", "--subjects", "static"],
-        "thread" => &["--points", "500"],
-        "lock" => &["--points", "4", "--subjects", "ttas"],
-        "syscalls" => &["--points", "2", "--subjects", "getppid"],
-        "connect" | "request" => &["--points", "200", "--subjects", "epoll-level"],
-        "dead" => &["--points", "10", "--subjects", "epoll-level", "--workers", "1"],
-        "download" => &["--points", "16", "--subjects", "sendfile"],
-        "build" => &["--files", "2", "--subjects", "half", "--warm-up", "none"],
-        "baseline" => &["--subjects", "null-call"],
-        "command" => &["--command", "count=seq {n}", "--points", "20k"],
-        "fault" => &["--subjects", "well-behaved"],
-        "known" => &["--points", "16", "--subjects", "linear"],
+        "poll" => "points = [100], subjects = ['epoll-level']",
+        "pipetest" => "points = [10], pipes = [100], subjects = ['epoll-level']",
+        "waiters" => "points = [2], subjects = ['epoll-level']",
+        "socket" | "bind" | "accept" | "close" | "open" | "manyfiles" => "points = ['1k']",
+        "mmap" | "touch" | "munmap" => "points = ['10k']",
+        "memory" => "points = [64], subjects = ['random']",
+        "fork" | "reap" => "points = [200], subjects = ['static']",
+        "thread" => "points = [500]",
+        "lock" => "points = [4], subjects = ['ttas']",
+        "syscalls" => "points = [2], subjects = ['getppid']",
+        "connect" | "request" => "points = [200], subjects = ['epoll-level']",
+        "dead" => "points = [10], subjects = ['epoll-level'], workers = 1",
+        "download" => "points = [16], subjects = ['sendfile']",
+        "build" => "files = 2, subjects = ['half'], warm-up = 'none'",
+        "baseline" => "subjects = ['null-call']",
+        "command" => "command = 'count=seq {n}', points = ['20k'], subjects = ['count']",
+        "fault" => "subjects = ['well-behaved']",
+        "known" => "points = [16], subjects = ['linear']",
         // The control of the harness is no workload that anybody asks about.
         "null" => return None,
         unknown => panic!("say how {unknown} is measured in a moment"),
     })
+}
+
+/// The same with the first subject that works here, where it names none.
+fn member(name: &str, subjects: &[engine::Subject]) -> Option<String> {
+    let options = options(name)?;
+    let is_open = |subject: &&engine::Subject| {
+        !options.contains("subjects") && subject.available.ask().is_ok()
+    };
+    let first = subjects.iter().find(is_open);
+    let first = first.map(|subject| format!(", subjects = ['{}']", subject.info.name));
+    Some(format!("{{ name = '{name}', {options}{} }}", first.unwrap_or_default()))
 }
 
 // Two halves, which run at the same time.
@@ -67,30 +78,36 @@ fn every_workload_with_an_even_row_has_samples_of_its_headline() {
     assert_headlines_have_samples(1);
 }
 
-/// Every second workload of the table, from `first` on.
+/// Every second workload of the table, from `first` on, as one run: symbols are read once.
 fn assert_headlines_have_samples(first: usize) {
     if !is_possible() {
         return;
     }
-    for workload in workloads::TABLE.iter().skip(first).step_by(2).map(|row| &row.about().info) {
-        let Some(words) = words(&workload.name) else { continue };
-        let knee = Knee::new();
-        let (came, run) = profiled(&knee, &[&[workload.name.as_str()], words].concat());
-        if run.plan.cells.is_empty() {
-            eprintln!("SKIPPED in part: {} can't be measured here: {came:?}", workload.name);
+    let rows = || workloads::TABLE.iter().skip(first).step_by(2);
+    let members = rows().filter_map(|row| member(row.name(), &row.subjects()));
+    let members = members.collect::<Vec<_>>().join(", ");
+    let knee = Knee::new();
+    let file = knee.at("knee.toml");
+    std::fs::write(&file, format!("[suite.half]\nworkloads = [{members}]\n")).unwrap();
+    let (came, run) = profiled(&knee, &["--suite", "half", "--config", &file]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    for row in rows().filter(|row| options(row.name()).is_some()) {
+        let (name, headline) = (row.name(), &row.about().info.metrics[0].name);
+        if !run.plan.cells.iter().any(|key| key.workload == name) {
+            eprintln!("SKIPPED in part: {name} can't be measured here: {came:?}");
             continue;
         }
-        assert_eq!(came.code, Some(0), "{}: {came:?}", workload.name);
-        assert!(!run.profile.cells.is_empty(), "{}: {came:?}", workload.name);
-        let headline = &workload.metrics[0].name;
-        for cell in &run.profile.cells {
-            assert_eq!(cell.outcome, Outcome::Measured, "{}", workload.name);
+        let mut cells =
+            run.profile.cells.iter().filter(|cell| cell.key.workload == name).peekable();
+        assert!(cells.peek().is_some(), "{name}: {came:?}");
+        for cell in cells {
+            assert_eq!(cell.outcome, Outcome::Measured, "{name}");
             let regions = cell.regions.iter().filter(|region| region.metric == *headline);
             let samples: u64 = regions.clone().map(model::ProfiledRegion::sample_count).sum();
             let operations: u64 = regions.map(|region| region.operations).sum();
-            assert!(samples > 0 && operations > 0, "{} {:?}: {cell:?}", workload.name, cell.key);
+            assert!(samples > 0 && operations > 0, "{name} {:?}: {cell:?}", cell.key);
             for region in &cell.regions {
-                assert!(region.position <= cell.key.point, "{}: {region:?}", workload.name);
+                assert!(region.position <= cell.key.point, "{name}: {region:?}");
             }
         }
     }
@@ -146,8 +163,9 @@ fn a_run_that_is_cut_off_in_its_profile_goes_on_there() {
         return;
     }
     let knee = Knee::new();
-    let words = ["run", "known", "--rounds", "1", "--time", "1ms", "--quick", "--profile"];
-    let mut child = knee.start(&words);
+    let curves = ["run", "known", "--points", "16,32,64,128", "--subjects", "linear,log"];
+    let short = ["--rounds", "1", "--time", "1ms", "--quick", "--profile"];
+    let mut child = knee.start(&[curves, short].concat());
     let load = || {
         let archive = SqliteArchive::open_read_only(knee.record()).ok()?;
         archive.load(archive.resolve("last").ok()?).ok()

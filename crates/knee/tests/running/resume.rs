@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Measures a little and interrupts it; the number of cells that ended.
 fn interrupted(knee: &Knee, label: &str) -> usize {
     let before = if knee.record().exists() { numbers(knee).len() } else { 0 };
-    let words = ["run", "null", "--points", "1,2", "--rounds", "300", "--time", "1ms", "--label"];
+    let words = ["run", "null", "--points", "1,2", "--rounds", "100", "--time", "1ms", "--label"];
     let mut child = knee.start(&[&words[..], &[label]].concat());
     wait_until("two cells ended", || {
         let Ok(archive) = SqliteArchive::open_read_only(knee.record()) else { return false };

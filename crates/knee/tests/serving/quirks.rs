@@ -47,7 +47,7 @@ impl Drop for Quirky {
 /// The quirk, the flags of the load, and the expected finding.
 const LOADS: &[(&str, &str, &str)] = &[
     ("close-silent", "", "closes each connection after its reply (not announced)"),
-    ("idle 0.5", "--duration 1500ms --dead 10", "closes idle connections after"),
+    ("idle 0.5", "--rate 100 --duration 1500ms --dead 10", "closes idle connections after"),
     ("one-per-recv", "--pipeline 4", "it does not pipeline → --pipeline 1"),
     ("pool 4", "", "serves 4 of 20 active connections"),
     (
@@ -63,7 +63,7 @@ const LOADS: &[(&str, &str, &str)] = &[
     ("status 302", "", "redirects to /elsewhere"),
     ("flip 60", "", "failures are in no rate and no latency"),
     ("limit 5", "", "failures are in no rate and no latency"),
-    ("mss", "", "its replies wait for delayed acknowledgements"),
+    ("mss", "--duration 400ms", "its replies wait for delayed acknowledgements"),
     ("backlog 2 20", "--duration 2500ms", "has a full accept queue"),
     ("h2c", "", "speaks HTTP/2 on this port"),
     ("tlsonly", "", "speaks TLS on this port → use https://"),
@@ -81,13 +81,13 @@ const NOTHING_ODD: &[&str] = &["ok", "chunked", "chunk0", "hints", "status 204",
 #[test]
 fn a_load_names_the_quirk_of_its_server() {
     for (quirk, flags, expected) in LOADS {
-        let usual = if flags.contains("--duration") { "" } else { "--duration 400ms" };
+        let usual = if flags.contains("--duration") { "" } else { "--duration 200ms" };
         let came = Quirky::start(quirk).load(&format!("{usual} {flags}"));
         let all = came.out.clone() + &came.err;
         assert!(all.contains(expected), "{quirk}: {came:?}");
     }
     for quirk in NOTHING_ODD {
-        let came = Quirky::start(quirk).load("--duration 300ms");
+        let came = Quirky::start(quirk).load("--duration 200ms");
         let lines = came.out.lines().skip_while(|line| *line != "The server").skip(1);
         let lines: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).collect();
         let is_usual = |line: &&str| line.contains("grows a thread for each connection");

@@ -185,7 +185,7 @@ fn panel(history: &History, line: &Line, unit: &Unit) -> Markup {
     let name = format!("{} at {} {}", line.label, count(line.point), line.axis);
     let figures = line.figures.len();
     html! {
-        figure.timeline {
+        figure.timeline aria-label=(name) {
             figcaption { strong { (line.label) } " at " (count(line.point)) " " (line.axis) }
             svg role="img" aria-label={ (name) ": " (summary(history, line, unit)) } width="100%"
                 height=(HEIGHT) tabindex="0" {

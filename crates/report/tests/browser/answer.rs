@@ -1,22 +1,8 @@
 //! The answer at the head of the page, and the sections that fold away below it.
 
-use crate::page::{CALLS, DEAD, LOCKS, ONE, Page, Runs, with};
+use crate::page::{CALLS, DEAD, LOCKS, ONE, Page, Runs, with, with_made};
 use findings::Answer;
 use serde_json::json;
-
-#[test]
-fn the_title_is_the_answers_first_sentence() {
-    for runs in [&*ONE, &*DEAD, &*CALLS] {
-        with(runs, |page| {
-            let [title, head]: [String; 2] =
-                page.get("[document.title, document.querySelector('h1').textContent]");
-            assert_eq!(title, format!("{head} · knee"));
-            let (run, conclusions) = &runs[0];
-            let headline = Answer::new(run, conclusions).headline().to_string();
-            assert!(headline.starts_with(&head), "{head}: {headline}");
-        });
-    }
-}
 
 #[test]
 fn every_statement_stands_with_its_plot_and_its_advice() {
@@ -48,19 +34,6 @@ fn every_statement_stands_with_its_plot_and_its_advice() {
     }
 }
 
-#[test]
-fn what_stops_scaling_is_seen_without_scrolling() {
-    for (width, height) in [(1280, 800), (390, 1600)] {
-        with(&ONE, |page| {
-            page.resize(width, height);
-            page.settle();
-            let bottom: f64 =
-                page.get("document.querySelector('#answer').getBoundingClientRect().bottom");
-            assert!(bottom < f64::from(height), "{width} pixels wide: {bottom} pixels");
-        });
-    }
-}
-
 /// Which sections are open, and how many plots are drawn.
 fn open(page: &mut Page) -> (Vec<bool>, usize) {
     let sections = page.get("[...document.querySelectorAll('.fold')].map((one) => one.open)");
@@ -70,7 +43,7 @@ fn open(page: &mut Page) -> (Vec<bool>, usize) {
 #[test]
 fn sections_of_several_workloads_are_folded_until_a_link_opens_them() {
     let runs: Runs = ONE.iter().chain(CALLS.iter()).cloned().collect();
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         assert_eq!(open(page), (vec![false, false], 0));
         page.evaluate("document.querySelector('a[href=\"#workload-1\"]').click()");
         page.until("document.querySelectorAll('canvas').length === 1");
@@ -85,7 +58,7 @@ fn sections_of_several_workloads_are_folded_until_a_link_opens_them() {
 #[test]
 fn without_a_script_a_link_opens_its_section() {
     let runs: Runs = ONE.iter().chain(CALLS.iter()).cloned().collect();
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         page.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
         page.reload();
         page.evaluate("document.querySelector('a[href=\"#workload-1\"]').click()");
@@ -96,7 +69,7 @@ fn without_a_script_a_link_opens_its_section() {
 #[test]
 fn on_paper_every_section_is_open_and_closes_again() {
     let runs: Runs = ONE.iter().chain(CALLS.iter()).cloned().collect();
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         page.evaluate("dispatchEvent(new Event('beforeprint'))");
         assert_eq!(open(page), (vec![true, true], 2));
         page.evaluate("dispatchEvent(new Event('afterprint'))");

@@ -2,11 +2,11 @@
 
 use crate::drawing::undrawn;
 use crate::hover::mismatches;
-use crate::page::{ONE, Page, complaints_of, table};
+use crate::page::{ONE, Page, complaints_of, table, written};
 
 /// What `look` finds in the page after `good` has become `bad` in its script.
 fn broken(good: &str, bad: &str, look: impl Fn(&mut Page) -> Vec<String>) -> Vec<String> {
-    let page = report::html::page(&ONE);
+    let page = written(&ONE);
     assert_eq!(page.matches(good).count(), 1, "{good:?} is not there once");
     let mut complaints = Vec::new();
     let raised = complaints_of(&page.replace(good, bad), |page| complaints = look(page));

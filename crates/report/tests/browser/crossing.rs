@@ -1,7 +1,7 @@
 //! Where one line overtakes another: marked in the plot, listed below it, and read out on hover.
 
 use crate::input::{Held, Spot};
-use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, Runs, with};
+use crate::page::{FOREIGN, ONE, PIPES, PIPES_TWO, Page, Runs, with, with_made};
 use analysis::{ComparisonOutcome, Crossover, Table};
 use findings::{Conclusions, Finding, Kind};
 use std::collections::BTreeSet;
@@ -164,7 +164,7 @@ fn without_a_finding_nothing_is_marked() {
     let mut runs: Runs = PIPES.clone();
     runs[0].1.findings.retain(|finding: &Finding| finding.data.kind() != Kind::Crossover);
     for runs in [&runs, &*ONE] {
-        with(runs, |page| {
+        with_made(runs, |page| {
             assert_eq!(shown(page), [Vec::<String>::new(), Vec::new()]);
             page.evaluate("document.querySelector('.stage').focus()");
             page.key("m", Held::Nothing);

@@ -1,14 +1,15 @@
 //! What all pages have in common, whatever they are about: the head, headings, names for screen readers.
 
 use crate::fixture::{compared, history};
+use crate::input::Held;
 use crate::page::{
-    BUILDS, CALLS, CALLS_TWO, DEAD, FOREIGN, LOCKS, LOCKS_MODEL, ONE, PIPES, PIPES_TWO, Page, Runs,
-    TWO, complaints_of,
+    BUILDS, CALLS, CALLS_TWO, DEAD, FOREIGN, LOCKS, LOCKS_MODEL, ONE, PIPES, PIPES_TWO,
+    PROFILED_TWO, Page, Runs, TWO, complaints_of,
 };
 use analysis::compare::Comparison;
 use findings::Answer;
 use report::matrix::{Matrix, html};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn compared_page(runs: &Runs, comparison: &Comparison) -> String {
     html::page(runs, &Matrix::pair(&runs[0].0, &runs[1].0, comparison))
@@ -19,7 +20,7 @@ fn pages() -> Vec<(&'static str, String, String)> {
     let headline = |runs: &Runs| Answer::new(&runs[0].0, &runs[0].1).headline().to_string();
     let suite: Runs = [&*ONE, &*CALLS, &*DEAD, &*LOCKS].into_iter().flatten().cloned().collect();
     let model = vec![LOCKS_MODEL[1].clone()];
-    let runs: [(&str, &Runs); 13] = [
+    let runs: [(&str, &Runs); 14] = [
         ("one workload", &ONE),
         ("points down", &PIPES),
         ("a trajectory", &CALLS),
@@ -32,6 +33,7 @@ fn pages() -> Vec<(&'static str, String, String)> {
         ("two machines", &TWO),
         ("two machines, points down", &PIPES_TWO),
         ("before and after", &CALLS_TWO),
+        ("profiles of two kernels", &PROFILED_TWO),
         ("several workloads", &suite),
     ];
     let mut pages: Vec<(&str, String, String)> = runs
@@ -56,16 +58,19 @@ fn pages() -> Vec<(&'static str, String, String)> {
 type Look = fn(&mut Page, &str) -> Vec<String>;
 
 /// What holds for every page. Those that need one as it was loaded stand first, those that unfold it last.
-const LOOKS: [(&str, Look); 9] = [
+const LOOKS: [(&str, Look); 12] = [
+    ("nothing names a place outside of the page, and every link leads somewhere", addresses),
     ("the title is the first heading and begins the answer", title),
     ("there is one first heading, and no level is left out", levels),
     ("every table has a caption, and every head a scope", captions),
     ("nothing moves by itself", motion),
     ("the answer is seen without scrolling, and on a phone in two screens", answer),
+    ("a finger finds every button on a phone", buttons),
     ("on paper nothing is folded, cut or only for a screen", paper),
     ("every plot is an image whose name says the finding", plots),
+    ("whatever can be used has a name for a screen reader", names),
     ("whatever has the focus is seen to have it", focus),
-    ("no page is wider than its window", width),
+    ("no page is wider than its window, and every plot is as wide as it draws", width),
 ];
 
 /// One load of each page is enough for all: a page takes a second of CPU time.
@@ -113,6 +118,46 @@ fn answer(page: &mut Page, _: &str) -> Vec<String> {
     faults
 }
 
+fn addresses(page: &mut Page, _: &str) -> Vec<String> {
+    page.get(
+        "[...[...document.querySelectorAll('[src], [href], [srcset], [data], [action]')]
+                .flatMap((one) => [...one.attributes])
+                .filter((one) => ['src', 'href', 'srcset', 'data', 'action'].includes(one.name))
+                .map((one) => one.value)
+                .filter((value) => !value.startsWith('#') && !value.startsWith('data:')),
+            ...[...document.querySelectorAll('a[href^=\"#\"]')].map((one) => one.hash)
+                .filter((hash) => !document.querySelector(hash)).map((hash) => `${hash} leads nowhere`)]",
+    )
+}
+
+fn buttons(page: &mut Page, _: &str) -> Vec<String> {
+    page.resize(390, 800);
+    page.settle();
+    page.get(
+        "[...document.querySelectorAll('button, select, summary')]
+            .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 24)
+            .map((one) => one.textContent)",
+    )
+}
+
+fn names(page: &mut Page, _: &str) -> Vec<String> {
+    const USED: [&str; 7] =
+        ["button", "combobox", "link", "application", "table", "region", "figure"];
+    unfold(page);
+    page.call("Accessibility.enable", &json!({}));
+    let tree = page.call("Accessibility.getFullAXTree", &json!({}));
+    page.call("Accessibility.disable", &json!({}));
+    let nodes = tree["nodes"].as_array().into_iter().flatten();
+    let role = |node: &Value| node["role"]["value"].as_str().unwrap_or_default().to_owned();
+    let used = nodes.filter(|node| node["ignored"] != true && USED.contains(&&*role(node)));
+    let used: Vec<&Value> = used.collect();
+    let is_unnamed =
+        |node: &&&Value| node["name"]["value"].as_str().unwrap_or_default().trim().is_empty();
+    let unnamed = used.iter().filter(is_unnamed).map(|node| format!("a {} has none", role(node)));
+    let few = (used.len() < 3).then(|| format!("only {} can be used", used.len()));
+    unnamed.chain(few).collect()
+}
+
 fn levels(page: &mut Page, _: &str) -> Vec<String> {
     page.get(
         "(() => { const levels = [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((one) => Number(one.tagName[1]));
@@ -145,7 +190,7 @@ fn plots(page: &mut Page, _: &str) -> Vec<String> {
 fn focus(page: &mut Page, _: &str) -> Vec<String> {
     unfold(page);
     // A key, so that focus counts as moved by the keyboard.
-    page.key("Tab", crate::input::Held::Nothing);
+    page.key("Tab", Held::Nothing);
     page.get(
         "[...document.querySelectorAll('a[href], button, select, summary, [tabindex=\"0\"]')]
             .filter((one) => one.checkVisibility())
@@ -166,8 +211,14 @@ fn motion(page: &mut Page, _: &str) -> Vec<String> {
 
 fn width(page: &mut Page, _: &str) -> Vec<String> {
     unfold(page);
+    if page.get("document.querySelector('.all-tables') !== null") {
+        page.press("document.querySelector('.all-tables')", Held::Nothing);
+    }
+    // What is read out may be wide.
+    page.evaluate("document.querySelector('.stage')?.focus()");
+    page.key("ArrowRight", Held::Nothing);
     let mut faults = Vec::new();
-    for width in [390, 600, 800, 1280, 1920] {
+    for width in [360, 390, 600, 768, 1280, 1920] {
         page.resize(width, 800);
         page.settle();
         let wide: Vec<String> = page.get(
@@ -182,7 +233,12 @@ fn width(page: &mut Page, _: &str) -> Vec<String> {
                     > one.querySelector('.sentence').getBoundingClientRect().left)
                 .map((one) => `a tag covers its sentence: ${one.textContent}`)",
         );
-        let faults_here = wide.into_iter().chain(covering);
+        let narrow: Vec<String> = page.get(
+            "[...document.querySelectorAll('figure.plot')].slice(0, 1).filter(({ plot }) => plot
+                    && Math.abs(plot.canvas.getBoundingClientRect().width - plot.width) >= 1)
+                .map(({ plot }) => `the plot draws ${plot.width} pixels`)",
+        );
+        let faults_here = wide.into_iter().chain(covering).chain(narrow);
         faults.extend(faults_here.map(|element| format!("{width} pixels: {element}")));
     }
     faults

@@ -2,13 +2,13 @@
 
 use crate::fixture::realistic;
 use crate::input::{Held, Spot};
-use crate::page::{Runs, TWO, figures, table, with};
+use crate::page::{Runs, TWO, figures, table, with, with_made};
 use std::io::{self, Write};
 
 #[test]
 fn more_than_a_hundred_thousand_samples_are_drawn_and_panned() {
     let runs: Runs = vec![realistic(260)];
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let drawn: usize =
             page.get("probe.plot(0).drawn.reduce((sum, series) => sum + series.samples, 0)");
         assert!(drawn > 100_000, "{drawn} samples");

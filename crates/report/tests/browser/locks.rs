@@ -1,7 +1,7 @@
 //! Threads as multiples of CPUs, percentiles of waiting times, and a prediction laid over a measurement.
 
 use crate::input::{Held, Spot};
-use crate::page::{LOCKS, LOCKS_MODEL, Page, with};
+use crate::page::{LOCKS, LOCKS_MODEL, Page, with, with_made};
 use analysis::{Distribution, Table};
 use serde_json::json;
 
@@ -201,7 +201,7 @@ fn a_prediction_is_named_dashed_and_announced() {
 fn a_page_of_predictions_alone_says_that_nothing_was_measured() {
     let mut runs = LOCKS_MODEL.clone();
     runs.remove(0);
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let banner: String = page.get("document.querySelector('.model').innerText");
         assert!(banner.starts_with("A model, not a measurement."), "{banner}");
         let machine: String = page.get("document.querySelector('#machine p').innerText");

@@ -1,6 +1,6 @@
 //! The map of who is fastest where: its spots are the analysis's, for eyes, ears and paper.
 
-use crate::page::{CALLS, PIPES, PIPES_TWO, Page, Runs, with};
+use crate::page::{CALLS, PIPES, PIPES_TWO, Page, Runs, with, with_made};
 use analysis::{Lead, Map};
 use serde::Deserialize;
 use serde_json::json;
@@ -83,7 +83,7 @@ fn mixed() -> Runs {
 #[test]
 fn every_spot_names_who_leads_there_and_by_how_much() {
     let runs = mixed();
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let map = &runs[0].1.analysis.maps[0];
         let cells = cells(page, 0);
         assert_eq!(cells.len(), map.totals.len());
@@ -172,7 +172,7 @@ fn read_out(page: &mut Page) -> Vec<(String, String)> {
 #[test]
 fn no_spot_is_read_out_twice() {
     let runs = mixed();
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let cells = read_out(page);
         let shared = "epoll-level, poll (2) and io_uring-multishot are too close to call";
         assert_eq!(cells.iter().filter(|(name, _)| name == shared).count(), 1);
@@ -197,7 +197,7 @@ fn the_sign_of_a_shared_lead_is_explained_where_there_is_one() {
         assert!(legend.contains("≈1the one shown and 1 other, too close to call"), "{legend}");
         assert!(how.contains("A hatched ≈1 is one that shares its lead with 1 other:"), "{how}");
     });
-    with(&mixed(), |page| {
+    with_made(&mixed(), |page| {
         let [legend, _, how] = around(page);
         assert!(legend.contains("≈2the one shown and 2 others, too close to call"), "{legend}");
         assert!(legend.contains("≈too close to call"), "{legend}");
@@ -208,7 +208,7 @@ fn the_sign_of_a_shared_lead_is_explained_where_there_is_one() {
         lead.clear = true;
         lead.tied.clear();
     }
-    with(&clear, |page| {
+    with_made(&clear, |page| {
         assert!(around(page).iter().all(|text| !text.contains('≈')));
     });
 }
@@ -225,7 +225,7 @@ fn rows_and_columns_are_explained_by_whatever_word_the_share_has() {
     let (run, conclusions) = &mut of_pipes[0];
     run.plan.workloads[0].ratio.as_mut().expect("a ratio").word = "of pipes".to_owned();
     conclusions.analysis.maps[0].word = "of pipes".to_owned();
-    with(&of_pipes, |page| {
+    with_made(&of_pipes, |page| {
         let [_, across, how] = around(page);
         assert_eq!(across, "tokens, share of pipes");
         let start = "A row is a number of pipes, a column a number of tokens, as a share of pipes.";
@@ -246,7 +246,7 @@ fn names_of_elements_hold_whatever_the_workload_is_called() {
     conclusions.analysis.tables.iter_mut().for_each(|table| table.workload = odd.to_owned());
     conclusions.findings.iter_mut().for_each(|finding| finding.workload = odd.to_owned());
     conclusions.analysis.maps[0].workload = odd.to_owned();
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let lost: Vec<String> = page.get(
             "['aria-labelledby', 'aria-describedby'].flatMap((kind) =>
                 [...document.querySelectorAll(`[${kind}]`)].flatMap((one) =>
@@ -302,7 +302,7 @@ fn the_head_of_the_map_has_totals_and_shares() {
 #[test]
 fn the_words_below_the_map_say_the_same() {
     let runs = mixed();
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let map = &runs[0].1.analysis.maps[0];
         let texts: Vec<Vec<String>> = page.get(
             "[...document.querySelector('table.in-words').tBodies[0].rows].map((row) =>
@@ -343,7 +343,7 @@ fn a_larger_lead_has_a_stronger_colour() {
         (lead.clear, lead.margin.value) = (true, value);
         lead.tied.clear();
     }
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let strengths: Vec<String> =
             cells(page, 0)[0][..4].iter().map(|spot| spot.strength.clone()).collect();
         assert_eq!(
@@ -411,7 +411,7 @@ fn a_workload_without_a_map_or_with_a_single_row_shows_none() {
         }
     }
     for runs in [&*CALLS, &line] {
-        with(runs, |page| {
+        with_made(runs, |page| {
             let maps: usize = page.get("document.querySelectorAll('.map, table.heat').length");
             assert_eq!(maps, 0);
         });

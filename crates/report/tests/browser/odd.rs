@@ -1,7 +1,7 @@
 //! Runs of unusual shapes: trajectories, zeros, a single point, a single sample, odd names.
 
 use crate::fixture::realistic;
-use crate::page::{Page, Runs, with};
+use crate::page::{Page, Runs, with_made};
 use model::Run;
 
 /// The hand-made run after `change`, analysed anew.
@@ -31,7 +31,7 @@ fn samples_of_zero_have_a_place_on_a_logarithmic_axis() {
             metric.samples[0] = 0.0;
         }
     });
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         assert_eq!(drawn(page), samples(&runs[0].0));
         let texts: Vec<String> = page.get("probe.written().map((one) => one.text)");
         assert!(texts.contains(&"0".to_owned()), "{texts:?}");
@@ -46,7 +46,7 @@ fn a_single_point_with_a_single_sample_is_drawn() {
             metric.samples.truncate(1);
         }
     });
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         assert_eq!((drawn(page), samples(&runs[0].0)), (2, 2));
         assert_eq!(page.markers().len(), 2);
     });
@@ -61,7 +61,7 @@ fn a_name_that_looks_like_markup_stays_a_name() {
             subject.label = odd.to_owned();
         }
     });
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let names: Vec<String> = page.get("probe.plot(0).data.subjects");
         assert!(names.contains(&odd.to_owned()), "{names:?}");
         let text: String = page.get("document.querySelector('.legend').textContent");
@@ -80,7 +80,7 @@ fn a_trajectory_draws_each_sample_at_its_own_place() {
             metric.positions = (1..=metric.samples.len() as u64).map(|n| n * 2_000).collect();
         }
     });
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let series = "probe.plot(0).shown.reduce((sum, one) => sum + one.samples.x.length, 0)";
         assert_eq!(page.get::<usize>(series), samples(&runs[0].0));
         let positions: Vec<f64> = page.get(

@@ -9,9 +9,10 @@ use findings::Conclusions;
 use model::Run;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::{Deref, DerefMut};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use tempfile::TempDir;
 
 /// Runs with what was concluded from them.
@@ -78,10 +79,26 @@ pub struct Place {
 }
 
 /// Opens the page of `runs`, does `what`, and holds that the page made no complaint.
-pub fn with(runs: &Runs, what: impl FnOnce(&mut Page)) {
-    if let Some(complaints) = complaints_of(&report::html::page(runs), what) {
-        assert!(complaints.is_empty(), "the page is not quiet: {complaints:#?}");
-    }
+pub fn with(runs: &'static Runs, what: impl FnOnce(&mut Page)) {
+    is_quiet(complaints_of(&written(runs), what));
+}
+
+/// The same with runs of one test.
+pub fn with_made(runs: &Runs, what: impl FnOnce(&mut Page)) {
+    is_quiet(complaints_of(&report::html::page(runs), what));
+}
+
+fn is_quiet(complaints: Option<Vec<String>>) {
+    let complaints = complaints.unwrap_or_default();
+    assert!(complaints.is_empty(), "the page is not quiet: {complaints:#?}");
+}
+
+/// The page of runs of several tests, which is written once.
+pub fn written(runs: &'static Runs) -> Arc<str> {
+    static PAGES: Mutex<BTreeMap<usize, Arc<str>>> = Mutex::new(BTreeMap::new());
+    let mut pages = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let page = pages.entry(std::ptr::from_ref(runs).addr());
+    page.or_insert_with(|| report::html::page(runs).into()).clone()
 }
 
 /// Opens a page's text, does `what`, and gives the complaints; nothing when tests are skipped.

@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use crate::input::Held;
-use crate::page::{ONE, PROFILED, PROFILED_TWO, Page, Runs, with};
+use crate::page::{ONE, PROFILED, PROFILED_TWO, Page, Runs, with, with_made, written};
 use analysis::compare::{Terms, compare};
 use model::{CodeFault, Frame, FunctionCode, InstructionSamples, MachineCode, ProfiledRegion, Run};
 use report::matrix::{Matrix, html};
@@ -77,8 +77,7 @@ fn is_near(a: f64, b: f64) -> bool {
 
 #[test]
 fn a_page_without_a_profile_carries_nothing_of_one() {
-    let plain = report::html::page(&ONE);
-    let profiled = report::html::page(&PROFILED);
+    let (plain, profiled) = (written(&ONE), written(&PROFILED));
     for part in ["class FlameGraph", ".flame", "Where the CPU time goes"] {
         assert!(!plain.contains(part) && profiled.contains(part), "{part}");
     }
@@ -375,7 +374,7 @@ fn a_cell_without_a_profile_says_why() {
         detail: String::new(),
     };
     runs[0].1 = findings::conclude(&runs[0].0);
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let notes: String = page.get("document.querySelector('.profiled .notes').textContent");
         assert!(notes.starts_with("No profile: poll · poll at 1,000 (1 cell): "), "{notes}");
         let points: Vec<u64> =
@@ -390,7 +389,7 @@ fn a_cell_without_a_profile_says_why() {
         };
     }
     runs[0].1 = findings::conclude(&runs[0].0);
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let [notes, figures]: [usize; 2] = page.get(
             "['.profiled .notes li', 'figure.profile'].map((part) => document.querySelectorAll(part).length)",
         );
@@ -405,7 +404,7 @@ fn a_name_from_anywhere_stays_a_name() {
         frame.function = format!("</script><b>{}", frame.function);
     }
     runs[0].1 = findings::conclude(&runs[0].0);
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let bold: usize = page.get("document.querySelectorAll('.profiled b').length");
         assert_eq!(bold, 0);
         assert!(boxes(page)[0].name.starts_with("</script><b>"));
@@ -415,7 +414,7 @@ fn a_name_from_anywhere_stays_a_name() {
 #[test]
 fn a_trajectory_has_a_band_from_stretch_to_stretch_and_processes_of_its_own() {
     let runs: Runs = vec![fixture::profile::forks()];
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let layers: Vec<(String, usize)> = page.get(&format!(
             "{PROFILE}.bands.layers.map((layer) => [layer.name, layer.values.length])"
         ));
@@ -444,7 +443,7 @@ fn a_trajectory_has_a_band_from_stretch_to_stretch_and_processes_of_its_own() {
 #[test]
 fn a_single_cell_is_a_bar_and_a_plain_flame_graph() {
     let runs: Runs = vec![fixture::profile::lone()];
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let title: String = page.get(&format!("{PROFILE}.flame.title"));
         assert_eq!(title, "Flame graph: poll at 1,000");
         let (width, choosers): (f64, usize) = page.get(
@@ -508,7 +507,7 @@ fn a_graph_begins_with_the_ends_that_the_table_has() {
     let row = &mut runs[0].1.analysis.profiles[0].rows[0];
     let change = row.change.as_mut().expect("a change");
     (change.from, change.to) = (300, 1_000);
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         choose(page, "Subject", "epoll-level");
         choose(page, "Subject", "poll");
         let title: String = page.get(&format!("{PROFILE}.flame.title"));
@@ -545,7 +544,7 @@ fn the_hottest_instructions_of_what_grew_are_folded_away_below_its_table() {
         FunctionCode { frame: sock_poll, code: Ok(machine) },
         FunctionCode { frame: unix_poll, code: Err(fault) },
     ];
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let summary: String = page.get("document.querySelector('.hot summary').textContent");
         assert_eq!(summary, "Hottest instructions of sock_poll and unix_poll");
         page.press("document.querySelector('.hot summary')", Held::Nothing);

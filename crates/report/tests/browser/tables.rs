@@ -1,6 +1,8 @@
 //! The page's tables and texts.
 
-use crate::page::{FOREIGN, GUESTS, MACHINES, MEMORY, ONE, PIPES, Page, Runs, complaints_of, with};
+use crate::page::{
+    FOREIGN, GUESTS, MACHINES, MEMORY, ONE, PIPES, Page, Runs, complaints_of, with, with_made,
+};
 use analysis::compare::{Terms, compare};
 use analysis::{Class, Estimate, GrowthReason, Lead, Table};
 use report::matrix::{Matrix, html};
@@ -15,7 +17,7 @@ fn growth_has_its_factors_interval_and_says_why_its_order_is_open() {
     growth.factor = Estimate { value: 1.44, low: 1.4, high: 1.48 };
     growth.class = Class::Grows;
     growth.reason = Some(GrowthReason::RivalClasses);
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let cell: String = page.get(
             "[...document.querySelectorAll('table.figures tr')]
                 .find((row) => row.cells[0].textContent === 'poll').cells[8].innerText",
@@ -168,7 +170,7 @@ fn where_every_lead_is_too_close_no_figure_is_marked() {
     for column in 0..table.points.len() {
         share_among_all(table, column);
     }
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         assert!(texts(page, 0).iter().flatten().all(|text| !text.contains(['★', '≈'])));
         let unseen = "document.querySelector('table.figures').querySelectorAll('.unseen').length";
         assert_eq!(page.get::<usize>(unseen), 0);
@@ -195,7 +197,7 @@ fn where_more_than_four_or_all_share_a_lead_no_figure_is_marked() {
     share_among_all(table, 1);
     // Five of the six lead together.
     table.leads[1][0].measured = 6;
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let rows = texts(page, 0);
         assert!(rows[1..3].iter().flatten().all(|text| !text.contains(['★', '≈'])), "{rows:?}");
         assert!(rows[3..].iter().flatten().any(|text| text.contains('≈')), "{rows:?}");

@@ -3,7 +3,7 @@
 
 use crate::fixture::trajectory::{BECAUSE, REMEDY, Size, before};
 use crate::input::{Held, Spot};
-use crate::page::{CALLS, CALLS_TWO, Page, Runs, with};
+use crate::page::{CALLS, CALLS_TWO, Page, Runs, with, with_made};
 use analysis::{Estimate, Step};
 
 /// Samples within the view, and in all.
@@ -34,7 +34,7 @@ fn every_one_of_more_than_a_hundred_thousand_calls_is_drawn_and_comes_back() {
     let cells = &runs[0].0.cells;
     let all: usize = cells.iter().map(|cell| cell.metrics[0].samples.len()).sum();
     assert!(all > 100_000);
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         assert_eq!(drawn(page), [all, all]);
         let (from, to) = (page.inside(0.6, 0.5), page.inside(0.3, 0.5));
         page.drag(from, to, Held::Shift);
@@ -61,7 +61,7 @@ fn a_few_late_calls_can_be_left_outside_and_are_counted() {
     for point in table.rows.iter_mut().filter_map(|row| row.cells[0].as_mut()) {
         (point.p99, point.max) = (4e8, 4e8);
     }
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let [inside, all] = drawn(page);
         assert_eq!(inside, all);
         let height = |page: &mut Page| {
@@ -102,7 +102,7 @@ fn calls_stand_at_their_places_with_their_figures() {
             _ => {}
         }
     }
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let (run, conclusions) = &runs[0];
         for (index, row) in conclusions.analysis.tables[0].rows.iter().enumerate() {
             let shown: Vec<[f64; 2]> = page.get(&format!(
@@ -193,7 +193,7 @@ fn a_step_beyond_the_last_median_is_marked_and_read_out_too() {
         factor: Estimate { value: 0.5, low: 0.5, high: 0.5 },
         between: None,
     }];
-    with(&runs, |page| {
+    with_made(&runs, |page| {
         let text = "clone3 pidfd steps down ÷2.00 at 580 processes";
         assert_eq!(marks(page)[0].last().map(String::as_str), Some(text));
         page.evaluate("probe.only('clone3 pidfd')");

@@ -209,7 +209,7 @@ fn what_trust_says_is_no_caveat_again() {
 #[test]
 fn an_answer_fits_a_screen_whatever_was_measured() {
     let runs = [
-        realistic(4),
+        realistic(12),
         pipetest::pipetest(4),
         before(Size::SMALL),
         dead::dead(4),

@@ -2,7 +2,9 @@
 //! back to the same run, JSON lines, and the formats of those who follow figures over commits.
 
 use crate::fixture::trajectory::{self, Size};
-use crate::fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, syscalls};
+use crate::fixture::{
+    baseline, build, dead, load, locks, memory, pipetest, realistic, small, syscalls,
+};
 use findings::Conclusions;
 use model::{
     AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, CpuUse, Custom, Fact,
@@ -93,14 +95,14 @@ fn servers() -> Run {
 
 /// A run of a guest that QEMU emulated.
 fn emulated() -> Run {
-    let (mut run, _) = realistic(1);
+    let mut run = small();
     run.host_before.facts.insert(model::ACCELERATOR.to_owned(), model::EMULATOR.into());
     run
 }
 
 /// A run with all that a profile can have.
 fn profiled() -> Run {
-    let (mut run, _) = realistic(1);
+    let mut run = small();
     run.cells.retain(|cell| cell.sequence < 2);
     run.plan.cells.truncate(2);
     (run.summary.cells_ended, run.summary.cells_planned) = (2, 2);
@@ -179,7 +181,7 @@ fn attributed() -> Run {
 
 /// A run that had little of its CPUs, on a machine that changed meanwhile. What it measured had less by a quota of its own.
 fn throttled() -> Run {
-    let (mut run, _) = realistic(1);
+    let mut run = small();
     let own = Throttling { periods: 50, throttled_periods: 48, throttled_us: 2_100_000 };
     let keys = run.plan.cells.iter_mut().chain(run.cells.iter_mut().map(|cell| &mut cell.key));
     keys.for_each(|key| drop(key.parameters.insert(model::QUOTA.to_owned(), "0.5".into())));
@@ -206,7 +208,7 @@ fn throttled() -> Run {
 }
 
 fn labelled() -> Run {
-    let (mut run, _) = realistic(2);
+    let mut run = small();
     let labels = [("commit", "3701d31"), ("kernel \"new\"", "ä \u{1f980}")];
     run.summary.labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
     run.plan.budget = Some(Budget { time_ms: 120_000, precision: 0.02 });
@@ -284,7 +286,7 @@ fn changes(run: &Run) -> Vec<PlanChange> {
 
 /// A run that was ended in an orderly way before all was measured.
 fn interrupted() -> Run {
-    let (mut run, _) = realistic(2);
+    let mut run = small();
     run.cells.truncate(100);
     (run.summary.state, run.summary.cells_ended) = (RunState::Interrupted, 100);
     run
@@ -539,7 +541,7 @@ fn what_is_no_run_is_refused_with_line_and_column() {
     assert!(missing.starts_with("line ") && missing.ends_with("missing field `seed`"), "{missing}");
     let huge = refused(|run| run["cells"][0]["metrics"][0]["samples"] = json!(["1e999"]));
     assert!(huge.contains("invalid type: string \"1e999\", expected f64"), "{huge}");
-    let lines = written(&realistic(1).0, "jsonl", None);
+    let lines = written(&small(), "jsonl", None);
     assert!(error(&lines).contains("line 2, column 1: trailing characters"), "{}", error(&lines));
 }
 
@@ -611,7 +613,7 @@ fn the_action_gets_figures_of_one_direction_under_names_that_stay() {
     assert_eq!(entries[0]["value"], at.median.value);
     assert_eq!(entries[0]["unit"], "ns");
     assert_eq!(entries[0]["range"], format!("95 % CI {}–{}", at.median.low, at.median.high));
-    let changed = crate::fixture::slower(2).0;
+    let changed = crate::fixture::slower(12).0;
     let changed = written(&changed, "github-action-benchmark", Some(What::Smaller));
     assert!(changed.contains(names[0]), "another run of the same plan has the same names");
 }
@@ -632,7 +634,7 @@ fn a_run_with_both_directions_has_a_file_for_each() {
         tables.flat_map(|table| &table.rows).map(|row| row.cells.iter().flatten().count()).sum()
     };
     assert_eq!((count(&smaller), count(&bigger)), (count_of(true), count_of(false)));
-    let (run, _) = realistic(2);
+    let run = small();
     let why = (format.check)(&Material::new(&run, Some(What::Bigger))).unwrap_err();
     assert!(why.ends_with("--what smaller has some"), "{why}");
 }

@@ -2,7 +2,7 @@
 //! than the writers, gnuplot's script by gnuplot itself.
 
 use crate::fixture::trajectory::{self, Size};
-use crate::fixture::{build, dead, locks, pipetest, realistic};
+use crate::fixture::{build, dead, locks, pipetest, realistic, small};
 use model::Run;
 use quick_xml::events::Event;
 use report::export::{Content, Format, Material, TABLE, What, find, narrowed};
@@ -26,7 +26,7 @@ fn written(run: &Run, format: &str, what: impl Into<Option<What>>) -> String {
 /// A run whose every word is awkward.
 fn awkward() -> Run {
     let word = || AWKWARD.to_owned();
-    let (mut run, _) = realistic(2);
+    let mut run = small();
     let old = run.plan.workloads[0].subjects[3].name.clone();
     let info = &mut run.plan.workloads[0];
     info.axis = word();
@@ -87,7 +87,7 @@ fn samples(run: &Run) -> BTreeMap<Place, u64> {
 
 #[test]
 fn csv_has_every_sample_to_the_last_bit_and_no_other() {
-    for run in [realistic(5).0, trajectory::before(Size::SMALL).0, awkward()] {
+    for run in [realistic(3).0, trajectory::before(Size::SMALL).0, awkward()] {
         let text = written(&run, "csv", What::Samples);
         assert!(text.ends_with("\r\n"), "lines end as RFC 4180 wants");
         let rows = read(&text);
@@ -105,7 +105,7 @@ fn csv_has_every_sample_to_the_last_bit_and_no_other() {
 
 #[test]
 fn csv_says_what_is_missing_and_why() {
-    let (run, _) = realistic(2);
+    let (run, _) = realistic(3);
     let rows = read(&written(&run, "csv", What::Samples));
     let failed: Vec<_> = rows.iter().filter(|row| row["value"].is_empty()).collect();
     let ended = run.cells.iter().filter(|cell| cell.metrics.is_empty()).count();
@@ -136,7 +136,7 @@ fn a_parameter_that_is_called_like_a_column_has_one_of_its_own() {
 
 #[test]
 fn csv_of_medians_has_a_row_for_each_point_of_each_series() {
-    let (run, conclusions) = realistic(5);
+    let (run, conclusions) = realistic(3);
     let rows = read(&written(&run, "csv", What::Medians));
     let mut rows = rows.iter();
     for table in &conclusions.analysis.tables {
@@ -229,7 +229,7 @@ fn markdown_escapes_a_label_in_a_table_and_in_a_sentence() {
 fn markdown_marks_the_best_and_folds_what_is_no_headline() {
     let text = written(&pipetest::pipetest(2).0, "markdown", What::Samples);
     assert!(text.contains("**\\* ("), "{text}");
-    let (run, conclusions) = realistic(2);
+    let (run, conclusions) = realistic(3);
     let text = written(&run, "markdown", What::Samples);
     let (open, folded) = text.split_once("<details>").unwrap();
     let headlines = conclusions.analysis.tables.iter().filter(|table| table.headline).count();
@@ -306,7 +306,7 @@ fn gnuplot_says_how_many_calls_lie_at_the_upper_edge() {
 
 #[test]
 fn gnuplot_draws_every_table_by_any_terminal_and_says_nothing() {
-    let runs = [realistic(2), pipetest::pipetest(2), dead::dead(2), locks::locks(3)];
+    let runs = [realistic(3), pipetest::pipetest(2), dead::dead(2), locks::locks(3)];
     for (run, conclusions) in runs.into_iter().chain([build::build(&[2]), build::build(&[1, 2])]) {
         let directory = tempfile::tempdir().unwrap();
         let script = written(&run, "gnuplot", What::Samples);
@@ -480,7 +480,7 @@ fn gnuplot_draws_a_single_point_and_a_run_of_nothing() {
         }
     }
     gnuplot(&written(&run, "gnuplot", What::Samples), directory.path(), "terminal='svg'");
-    let (mut run, _) = realistic(1);
+    let mut run = small();
     run.cells.retain(|cell| cell.key.point == 100);
     run.plan.cells.retain(|key| key.point == 100);
     gnuplot(&written(&run, "gnuplot", What::Samples), directory.path(), "terminal='svg'");
@@ -488,7 +488,7 @@ fn gnuplot_draws_a_single_point_and_a_run_of_nothing() {
 
 #[test]
 fn a_format_that_can_choose_gives_two_forms_and_others_one() {
-    let (run, _) = realistic(2);
+    let run = small();
     let differs = |format: &Format| {
         written(&run, format.name, What::Samples) != written(&run, format.name, What::Medians)
     };
@@ -500,7 +500,7 @@ fn a_format_that_can_choose_gives_two_forms_and_others_one() {
 
 #[test]
 fn one_table_is_a_workload_or_one_metric_of_it() {
-    let (run, _) = realistic(2);
+    let run = small();
     let points = |run: &Run| {
         let rows = read(&written(run, "csv", None));
         let names: BTreeSet<(String, String)> =

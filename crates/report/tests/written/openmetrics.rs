@@ -2,7 +2,7 @@
 //! (version 1.0, the text format) and not from the writer.
 
 use crate::fixture::trajectory::{self, Size};
-use crate::fixture::{build, locks, pipetest, realistic};
+use crate::fixture::{build, locks, pipetest, realistic, small};
 use model::Run;
 use report::export::{Material, find};
 use std::collections::{BTreeMap, BTreeSet};
@@ -234,7 +234,7 @@ fn rates_have_units_of_their_own() {
 #[test]
 fn labels_keep_what_was_typed_and_names_what_is_allowed() {
     let awkward = "a\"b\\c\nd {e}=\"f\",# EOF";
-    let (mut run, _) = realistic(1);
+    let mut run = small();
     let old = run.plan.workloads[0].subjects[3].name.clone();
     run.plan.workloads[0].subjects[3].name = awkward.to_owned();
     run.plan.workloads[0].axis = awkward.to_owned();
@@ -257,7 +257,7 @@ fn labels_keep_what_was_typed_and_names_what_is_allowed() {
 
 #[test]
 fn what_took_less_than_nothing_is_no_negative_quantile() {
-    let (mut run, _) = realistic(2);
+    let mut run = small();
     for cell in &mut run.cells {
         for sample in cell.metrics.iter_mut().flat_map(|metric| &mut metric.samples) {
             *sample = -1.5;
@@ -268,7 +268,7 @@ fn what_took_less_than_nothing_is_no_negative_quantile() {
 
 #[test]
 fn cells_of_the_run_are_counted_by_state() {
-    let (run, _) = realistic(1);
+    let (run, _) = realistic(3);
     let families = read(&written(&run));
     let (_, cells) = families.iter().find(|(name, _)| name == "knee_run_cells").unwrap();
     let failed = run.cells.iter().filter(|cell| cell.metrics.is_empty()).count();

@@ -1,7 +1,7 @@
 //! Terminal output as people see it: wide, narrow, with and without colour.
 
 use crate::fixture::trajectory::{Size, after, before};
-use crate::fixture::{baseline, build, dead, locks, pipetest, realistic};
+use crate::fixture::{baseline, build, dead, locks, pipetest, realistic, small};
 use findings::Conclusions;
 use model::Run;
 use report::layout::{Detail, Style};
@@ -89,7 +89,7 @@ fn facts_of_the_workload_stand_with_every_table() {
     assert!(all.contains("  hits per tenth, by tokens:\n"), "{all}");
     assert!(all.contains("    1 to 10: 0% 0% 0% 0% 0% 0% 0% 0% 0% 100%\n"), "{all}");
     // The parked peers of the other fixture are none, everywhere: nothing to tell.
-    let (run, conclusions) = realistic(4);
+    let (run, conclusions) = realistic(20);
     let all = tables(&run, &conclusions, &EVERYTHING);
     assert!(!all.contains("parked peers"), "{all}");
 }
@@ -378,7 +378,7 @@ fn a_prediction_is_never_called_a_measurement() {
 
 #[test]
 fn a_run_without_figures_says_so() {
-    let (mut run, _) = realistic(1);
+    let mut run = small();
     run.cells.clear();
     let text = tables(&run, &findings::Conclusions::default(), &PLAIN);
     assert_eq!(text, "Findings\n  None: too little was measured.\n");
@@ -386,11 +386,11 @@ fn a_run_without_figures_says_so() {
 
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
-    let (mut run, _) = realistic(1);
+    let mut run = small();
     run.cells.truncate(12);
     run.summary.state = model::RunState::Interrupted;
     let text = tables(&run, &findings::conclude(&run), &EVERYTHING);
-    let words = "The run was interrupted: 12 of 910 cells ended → knee run --resume=7";
+    let words = "The run was interrupted: 12 of 120 cells ended → knee run --resume=7";
     assert!(text.contains(words), "{text}");
 }
 

@@ -101,7 +101,6 @@ fn smooth_curves_have_no_steps() {
         ("a short ramp", |n| 1_000.0 * (1.0 + ((n - 2_000.0) / 400.0).clamp(0.0, 1.0))),
         ("a dent", |n| if (2_000.0..2_020.0).contains(&n) { 5_000.0 } else { 1_000.0 }),
     ];
-    // None of 150 by three kinds of noise excludes as much as one of 240.
     for (name, curve) in curves {
         for noise in [Noise::LongTail, Noise::Even(0.3), Noise::Growing] {
             let draw = |random: &mut Rng| {
@@ -210,7 +209,7 @@ fn covered(rounds: u32, of_round: f64, lasting: f64, noise: Noise) -> (u64, u64,
     const AT: f64 = 2_480.0;
     let shape = Shape { rounds, round_effect: 0.1, ..PLAIN };
     let (mut detected, mut positions, mut factors) = (0, 0, 0);
-    // Sixteen kinds: of intervals that hold in 80 %, half as many of each would not pass all.
+    // Sixteen kinds: intervals that hold in 85 % would not pass all.
     for seed in 0..REPETITIONS / 2 {
         let mut random = Rng::with_seed(seed * 7_919 + u64::from(rounds));
         let heights: Vec<f64> =

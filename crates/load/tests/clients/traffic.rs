@@ -1,8 +1,6 @@
 //! Loads of every shape, and every way in which they go wrong, against a server that follows a script.
 
-mod common;
-
-use common::{Answer, OK, Server, closed_port};
+use crate::common::{Answer, OK, Server, closed_port};
 use load::{Arrivals, Errors, IntervalOutcome, Outcome, Plan, Shape, Target, Tick, Watch};
 use std::io::{Read, Write};
 use std::net::TcpListener;

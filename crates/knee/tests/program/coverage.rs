@@ -75,22 +75,25 @@ fn one_run(noise: &Noise, precision: f64, random: &mut Rng) -> (bool, u32) {
 
 #[test]
 fn intervals_hold_the_truth_where_their_width_stops_the_run() {
-    const RUNS: u32 = 500;
-    for noise in &NOISES {
-        for precision in noise.precisions {
-            let mut random = Rng::with_seed(2026);
-            let runs: Vec<(bool, u32)> =
-                (0..RUNS).map(|_| one_run(noise, precision, &mut random)).collect();
-            let share_covered = runs.iter().filter(|run| run.0).count() as f64 / f64::from(RUNS);
-            let rounds = runs.iter().map(|run| f64::from(run.1)).sum::<f64>() / f64::from(RUNS);
-            let name = noise.name;
-            println!(
-                "{name} at ±{precision}: held in {:.1} %, {rounds:.1} rounds",
-                100.0 * share_covered
-            );
-            assert!(share_covered >= 0.925, "{name} at ±{precision}: {share_covered}");
-            let stops = runs.iter().map(|run| run.1).collect::<BTreeSet<u32>>();
-            assert!(stops.len() > 3, "the width has to decide: {name} at ±{precision}: {stops:?}");
+    std::thread::scope(|scope| {
+        for noise in &NOISES {
+            for precision in noise.precisions {
+                scope.spawn(move || assert_covered(noise, precision));
+            }
         }
-    }
+    });
+}
+
+fn assert_covered(noise: &Noise, precision: f64) {
+    const RUNS: u32 = 500;
+    let mut random = Rng::with_seed(2026);
+    let runs: Vec<(bool, u32)> =
+        (0..RUNS).map(|_| one_run(noise, precision, &mut random)).collect();
+    let share_covered = runs.iter().filter(|run| run.0).count() as f64 / f64::from(RUNS);
+    let rounds = runs.iter().map(|run| f64::from(run.1)).sum::<f64>() / f64::from(RUNS);
+    let name = noise.name;
+    println!("{name} at ±{precision}: held in {:.1} %, {rounds:.1} rounds", 100.0 * share_covered);
+    assert!(share_covered >= 0.925, "{name} at ±{precision}: {share_covered}");
+    let stops = runs.iter().map(|run| run.1).collect::<BTreeSet<u32>>();
+    assert!(stops.len() > 3, "the width has to decide: {name} at ±{precision}: {stops:?}");
 }

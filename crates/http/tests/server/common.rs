@@ -1,5 +1,4 @@
 //! A directory to serve, servers over every mechanism, and a client that knows little.
-#![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};

@@ -4,10 +4,8 @@
 //! one. Source of the figures: the two tables of his article, transcribed in full. The columns for
 //! 10,000 pipes and 1,000 generations on the server stand in both.
 
-mod common;
-
+use crate::common::{Analysis, analyse};
 use analysis::{ComparisonOutcome, Crossover, Lead, SubjectComparison, Table};
-use common::{Analysis, analyse};
 use findings::Kind;
 use findings::format::position;
 use fixtures::{CellBuilder, cell, run};

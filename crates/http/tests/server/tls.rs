@@ -1,12 +1,10 @@
 //! TLS over every mechanism: the same replies, sessions that resume, and clients that speak none.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use common::{BIG, SMALL, Site, available, client, read_reply, request, until};
+use crate::common::{BIG, SMALL, Site, available, client, read_reply, request, until};
 use http::{Certificate, Server};
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;

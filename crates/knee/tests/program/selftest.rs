@@ -1,8 +1,6 @@
 //! The self-test proves what it says, fails where it has to, and leaves nothing behind.
 
-mod common;
-
-use common::{Came, Knee, came, wait_until};
+use crate::common::{Came, Knee, came, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::process::Stdio;

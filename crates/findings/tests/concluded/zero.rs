@@ -1,10 +1,8 @@
 //! An axis that begins at zero: what is there before anything grows.
 
-mod common;
-
+use crate::common::{Analysis, Finding, analyse};
 use analysis::stats::random::{generator, normal};
 use analysis::{Class, ComparisonOutcome, RateTrend, Row, Table};
-use common::{Analysis, Finding, analyse};
 use fastrand::Rng;
 use findings::Kind;
 use fixtures::cell;
@@ -12,7 +10,7 @@ use model::{Run, WorkloadInfo};
 
 const DEAD: [u64; 10] = [0, 50, 100, 200, 400, 800, 1000, 5000, 10_000, 15_000];
 const QUICK: [u64; 4] = [0, 1000, 5000, 15_000];
-const REPETITIONS: u64 = 200;
+const REPETITIONS: u64 = 60;
 
 /// What a reply costs with so many dead connections, in nanoseconds.
 type Cost = fn(f64) -> f64;
@@ -170,7 +168,7 @@ fn the_ratio_of_two_that_are_alike_is_known() {
             "ratio {factor}, {rounds} rounds: {alike} alike, {covered} covered, {narrow} within 3 %"
         );
         if factor > 1.05 {
-            assert!(narrow <= REPETITIONS / 100, "{narrow}");
+            assert_eq!(narrow, 0);
             continue;
         }
         assert!(alike * 100 >= REPETITIONS * 80, "{alike}");
@@ -205,7 +203,7 @@ fn growth_from_zero_is_named_and_hardly_ever_wrong() {
             let counts =
                 format!("{class:?}, {} points: {right} right, {wrong} wrong", points.len());
             println!("{counts}");
-            assert!(wrong <= REPETITIONS / 50 && right * 100 >= REPETITIONS * asked, "{counts}");
+            assert!(wrong <= 1 && right * 100 >= REPETITIONS * asked, "{counts}");
         }
     }
 }

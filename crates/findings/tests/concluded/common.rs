@@ -1,8 +1,5 @@
 //! The figures and the conclusions of a run in one value, each sentence made.
 
-// Not every program asks for each of them.
-#![allow(dead_code)]
-
 use analysis::{Averages, Map, Table};
 use findings::{Data, Kind, conclude};
 use model::{Parameters, Run, Warning};

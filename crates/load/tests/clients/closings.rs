@@ -1,15 +1,14 @@
 //! What a server is seen to do: it ends connections, or its replies wait for acknowledgements.
 
-mod common;
-
-use common::{Answer, OK, Server};
+use crate::common::{Answer, OK, Server};
 use load::{Arrivals, Closings, Misfit, Outcome, Plan, Shape, Statuses, delayed_reply, pipelines};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 fn closings(script: impl Fn(u64) -> Answer + Send + Sync + 'static, keep_alive: bool) -> Closings {
     let server = Server::start(script);
-    let plan = Plan { requests: Some(60), connections: 1, keep_alive, ..server.plan() };
+    let duration = Some(Duration::from_secs(60));
+    let plan = Plan { requests: Some(60), connections: 1, keep_alive, duration, ..server.plan() };
     let outcome = load::run(&plan, &AtomicBool::new(false), None).unwrap();
     assert_eq!((outcome.counts.replies, outcome.counts.errors.total()), (60, 0));
     outcome.counts.closings

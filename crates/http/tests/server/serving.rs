@@ -1,11 +1,9 @@
 //! What every mechanism has to do, asked by clients of plain sockets.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-use common::{BIG, SMALL, Site, client, each, get, read_reply, request, until};
+use crate::common::{BIG, SMALL, Site, client, each, get, read_reply, request, until};
 use http::SENDING;
 
 #[test]
@@ -67,7 +65,7 @@ fn the_head_alone_has_the_length_of_the_body() {
 fn a_big_file_comes_whole_to_a_slow_reader_however_it_is_sent() {
     for way in SENDING {
         let site = Site::new();
-        for mechanism in common::available() {
+        for mechanism in crate::common::available() {
             let server = site.start(mechanism, |config| config.sending = way.name.into());
             let mut stream = client(&server);
             stream.write_all(&request("GET", "/big").repeat(2)).unwrap();
@@ -181,7 +179,7 @@ fn workers_share_the_connections() {
 
 fn each_with_workers(check: impl Fn(&http::Server)) {
     let site = Site::new();
-    for mechanism in common::available() {
+    for mechanism in crate::common::available() {
         let server = site.start(mechanism, |config| config.workers = 2);
         check(&server);
         server.drain();

@@ -1,10 +1,8 @@
 //! Means with deviations of a build, and distributions of single operations.
 
-mod common;
-
+use crate::common::{Analysis, analyse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use common::{Analysis, analyse};
 use findings::Kind;
 use fixtures::{cell, late, workload};
 use hdrhistogram::Histogram;

@@ -1,10 +1,8 @@
 //! Leads, contests, maps and their sentences, from a run with rounds.
 
-mod common;
-
+use crate::common::{Analysis, analyse};
 use analysis::ComparisonOutcome;
 use analysis::stats::random::normal;
-use common::{Analysis, analyse};
 use fastrand::Rng;
 use findings::Kind;
 use fixtures::{cell, metric_info, run};

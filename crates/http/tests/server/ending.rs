@@ -1,12 +1,10 @@
 //! Limits that are reached, and servers that are asked to end.
 
-mod common;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use common::{BIG, SMALL, Site, available, client, get, read_reply, request, until};
+use crate::common::{BIG, SMALL, Site, available, client, get, read_reply, request, until};
 use http::{Config, Server};
 
 const SHORT: Duration = Duration::from_millis(40);

@@ -1,10 +1,8 @@
 //! From a run to tables, findings and caveats.
 
-mod common;
-
+use crate::common::{Finding, analyse};
 use analysis::stats::random::normal;
 use analysis::{Class, MissingFigure, Row, Table};
-use common::{Finding, analyse};
 use fastrand::Rng;
 use findings::{Kind, Reader, reasons};
 use fixtures::{CellBuilder, cell, parameters, short};
@@ -152,7 +150,7 @@ fn the_same_run_gives_the_same_analysis_and_another_seed_other_intervals() {
     assert_eq!(first, analyse(&run));
     run.plan.seed += 1;
     let second = analyse(&run);
-    let median = |analysis: &common::Analysis| {
+    let median = |analysis: &crate::common::Analysis| {
         row(table(&analysis.tables, "poll", "loop"), "poll").cells[0].as_ref().unwrap().median
     };
     assert_eq!(median(&first).value.to_bits(), median(&second).value.to_bits());

@@ -1,8 +1,6 @@
 //! Loads over TLS: handshakes, resumption, what a server may do wrong, and why there is no TLS with it.
 
-mod common;
-
-use common::{Answer, OK, Server};
+use crate::common::{Answer, OK, Server};
 use load::{
     Arrivals, Dead, Handshakes, Holding, Housing, NoStream, Outcome, Plan, Shape, Stream, Target,
     Tls, TlsFault, TlsOptions, pipelines,

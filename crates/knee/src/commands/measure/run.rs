@@ -82,7 +82,7 @@ pub fn measured(
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn RunWriter);
     let judge = |run: &Run| analysis::trust::by_cell(run);
     let run = &mut claimed.run;
-    let side = Side { run, archive, starter: Starter::own(), judge: Some(&judge) };
+    let side = Side { run, archive, starter: Starter::default(), judge: Some(&judge) };
     let [unsaved] = engine::run([side], &settings, &mut progress);
     progress.done();
     Ok((claimed, unsaved))

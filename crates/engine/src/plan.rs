@@ -147,7 +147,7 @@ fn chosen(
     table: &[&'static dyn Workload],
 ) -> Result<Vec<&'static dyn Workload>, RequestError> {
     if request.workloads.is_empty() {
-        return Ok(table.iter().copied().filter(|row| in_suite(*row)).collect());
+        return Ok(table.iter().copied().filter(|row| row.about().kind == Kind::Suite).collect());
     }
     let names: Vec<&str> = table.iter().map(|row| row.name()).collect();
     let mut chosen: Vec<&'static dyn Workload> = Vec::new();
@@ -159,11 +159,6 @@ fn chosen(
         }
     }
     Ok(chosen)
-}
-
-/// Whether it runs without being named.
-fn in_suite(workload: &dyn Workload) -> bool {
-    workload.about().kind == Kind::Suite
 }
 
 fn subject_names(workloads: &[&'static dyn Workload]) -> Vec<String> {

@@ -24,10 +24,7 @@ pub(crate) fn own_children() -> Vec<Pid> {
 
 /// Waits until one of `fds` is ready, for `max` at most; a signal ends it sooner.
 pub(crate) fn wait_for_any(fds: &mut [PollFd<'_>], max: Option<Duration>) -> io::Result<()> {
-    let max = max.map(|max| Timespec {
-        tv_sec: max.as_secs().cast_signed(),
-        tv_nsec: i64::from(max.subsec_nanos()),
-    });
+    let max = max.and_then(|max| Timespec::try_from(max).ok());
     match poll(fds, max.as_ref()) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),

@@ -153,8 +153,7 @@ fn command_for(shown: &[&str]) -> clap::Command {
     let template = help_template(&line);
     let line = line.help_template(template).after_help(exit_codes());
     let line = line.mut_subcommand("show", |show| {
-        let names = PossibleValuesParser::new(originals.clone());
-        show.mut_arg("like", |arg| arg.value_parser(names).hide_possible_values(true))
+        show.mut_arg("like", completed(PossibleValuesParser::new(originals.clone())))
     });
     line.mut_subcommand("run", |run| {
         let planned = |arg: Arg| {
@@ -174,25 +173,20 @@ fn command_for(shown: &[&str]) -> clap::Command {
         run.args(flags)
             .mut_args(planned)
             .mut_args(shown_custom)
-            .mut_arg("workloads", |arg| {
-                arg.value_parser(PossibleValuesParser::new(names)).hide_possible_values(true)
-            })
-            .mut_arg("subjects", |arg| {
-                arg.value_parser(usage::Suggested::new(&subjects)).hide_possible_values(true)
-            })
-            .mut_arg("without", |arg| {
-                arg.value_parser(usage::Suggested::new(&subjects)).hide_possible_values(true)
-            })
-            .mut_arg("like", |arg| {
-                arg.value_parser(PossibleValuesParser::new(originals)).hide_possible_values(true)
-            })
-            .mut_arg("axis", |arg: Arg| {
-                arg.value_parser(usage::Suggested::new(&axes)).hide_possible_values(true)
-            })
+            .mut_arg("workloads", completed(PossibleValuesParser::new(names)))
+            .mut_arg("subjects", completed(usage::Suggested::new(&subjects)))
+            .mut_arg("without", completed(usage::Suggested::new(&subjects)))
+            .mut_arg("like", completed(PossibleValuesParser::new(originals)))
+            .mut_arg("axis", completed(usage::Suggested::new(&axes)))
     })
 }
 
-/// Reads the command line.
+/// Gives a flag values that completions know and help leaves out.
+fn completed(parser: impl Into<ValueParser>) -> impl FnOnce(Arg) -> Arg {
+    let parser = parser.into();
+    move |arg| arg.value_parser(parser).hide_possible_values(true)
+}
+
 pub fn parse<W>(words: &[W]) -> Result<Command, Trouble>
 where
     W: Into<OsString> + Clone,

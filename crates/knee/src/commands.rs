@@ -11,7 +11,7 @@ pub mod read;
 use crate::commands::keep::record_file::RecordFile;
 use crate::exit::Trouble;
 use crate::remedies::explained;
-use archive::{Error, Location, RunRef, default_path};
+use archive::{Archive, Error, Location, RunRef, default_path};
 use findings::{Conclusions, Reader};
 use model::{Run, RunState};
 use std::path::{Path, PathBuf};
@@ -28,14 +28,20 @@ fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
 
 /// Reads the run of this `name`, from the file in the name or the record in use.
 fn read_run(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
+    let (archive, number) = resolved(name, in_use)?;
+    Ok(archive.load(number)?)
+}
+
+/// The number of the run of this `name`, and the archive that has it, to read.
+fn resolved(name: &str, in_use: &RecordFile) -> Result<(Box<dyn Archive>, i64), Trouble> {
     let meant = RunRef::parse(name)?;
     let named = meant.record.is_some() || in_use.named().is_some();
     let location = meant.record.map_or_else(|| record_location(in_use), Ok)?;
-    let load = || {
-        let archive = archive::open_read_only(&location)?;
-        archive.load(archive.resolve(&meant.run)?)
-    };
-    load().map_err(|error| nothing_yet(error, named))
+    let resolved = archive::open_read_only(&location).and_then(|archive| {
+        let number = archive.resolve(&meant.run)?;
+        Ok((archive, number))
+    });
+    resolved.map_err(|error| nothing_yet(error, named))
 }
 
 /// What is concluded from a run that was read by this `name`: commands about it name its record if they have to.
@@ -54,6 +60,12 @@ fn concluded_runs(runs: impl IntoIterator<Item = Run>) -> Vec<(Run, Conclusions)
         (run, conclusions)
     };
     runs.into_iter().map(concluded).collect()
+}
+
+/// The record in use, to read: opening it to write would make one where there is none.
+fn opened(in_use: &RecordFile) -> Result<Box<dyn Archive>, Trouble> {
+    let archive = archive::open_read_only(&record_location(in_use)?);
+    archive.map_err(|error| nothing_yet(error, in_use.named().is_some()))
 }
 
 /// Where no record was named, it is no usage error that there is none yet.

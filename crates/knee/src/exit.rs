@@ -142,17 +142,6 @@ impl Trouble {
     pub fn shown(exit: Exit) -> Trouble {
         Trouble { exit, line: String::new() }
     }
-
-    /// The same after lines on standard error, which begin with no name of a program.
-    pub fn shown_as(exit: Exit, lines: &str) -> Trouble {
-        lines.lines().for_each(complain);
-        Trouble::shown(exit)
-    }
-
-    /// The reader of our output has gone: nothing is printed, and no verdict passes for one that was read.
-    pub fn reader_gone() -> Trouble {
-        Trouble::shown(Exit::ReaderGone)
-    }
 }
 
 impl From<engine::RequestError> for Trouble {

@@ -1,6 +1,6 @@
 //! Standard output: what may be printed on it, and what happens when its reader has gone.
 
-use crate::exit::Trouble;
+use crate::exit::{Exit, Trouble};
 use clap::{Args, ColorChoice, ValueEnum};
 use printable::clean;
 use report::layout::{Detail, Style};
@@ -38,7 +38,10 @@ pub fn written(result: io::Result<()>) -> Result<(), Trouble> {
             Err(Trouble::failed("writing to standard output: it is closed"))
         }
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Trouble::reader_gone()),
+        // No verdict passes for one that was read.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            Err(Trouble::shown(Exit::ReaderGone))
+        }
         Err(error) => Err(Trouble::failed(format!("writing to standard output: {error}"))),
     }
 }

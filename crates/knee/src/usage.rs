@@ -1,6 +1,6 @@
 //! What is wrong with a command line, in one line; and the readers of values.
 
-use crate::exit::{Exit, Trouble};
+use crate::exit::{Exit, Trouble, complain};
 use crate::output;
 use analysis::Class;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -15,7 +15,8 @@ use std::ffi::{OsStr, OsString};
 pub fn error(error: &Error, command: &str) -> Trouble {
     match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if command == "knee" => {
-            Trouble::shown_as(Exit::Usage, &next())
+            next().lines().for_each(complain);
+            Trouble::shown(Exit::Usage)
         }
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion

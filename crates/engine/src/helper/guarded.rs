@@ -33,9 +33,7 @@ pub(super) fn main(words: &[String]) -> io::Result<()> {
     }
     outlive_session()?;
     set_child_subreaper(Some(getpid()))?;
-    let cpus: Result<Vec<usize>, _> =
-        cpus.split(',').filter(|cpu| !cpu.is_empty()).map(str::parse).collect();
-    sys::cpus::pin(&cpus.map_err(io::Error::other)?)?;
+    sys::cpus::pin(&sys::cpus::in_list(cpus).unwrap_or_default())?;
     let before = Before::now();
     let mut program = this_program();
     program.args([GUARD_COMMAND, BECOME, &getpid().as_raw_pid().to_string(), group]).args(words);

@@ -34,7 +34,7 @@ pub struct Httpd {
     pub bind: Option<IpAddr>,
     /// What tells which connections are ready; those that there are, are below
     #[arg(long, value_name = "NAME", default_value = "epoll-level")]
-    #[arg(value_parser = PossibleValuesParser::new(mechanisms()), hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(http::mechanisms().iter().map(|row| row.name)), hide_possible_values = true)]
     pub mechanism: String,
     /// Threads, each of which listens, accepts and serves on its own
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -45,7 +45,7 @@ pub struct Httpd {
     pub pin: Vec<usize>,
     /// How files are sent that are too large to be kept
     #[arg(long, value_name = "WAY", default_value = "sendfile")]
-    #[arg(value_parser = PossibleValuesParser::new(ways()))]
+    #[arg(value_parser = PossibleValuesParser::new(SENDING.iter().map(|way| way.name)))]
     pub send: String,
     /// The longest from the first byte of a request to the end of its head; then 408
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = quantities::time_from_ms)]
@@ -198,15 +198,6 @@ fn served(ask: &Httpd, counts: Counts) -> String {
     text
 }
 
-fn mechanisms() -> Vec<&'static str> {
-    http::mechanisms().iter().map(|mechanism| mechanism.name).collect()
-}
-
-fn ways() -> Vec<&'static str> {
-    SENDING.iter().map(|way| way.name).collect()
-}
-
-/// What `--help` says below the flags.
 fn more() -> String {
     let mut text = String::from("Mechanisms (--mechanism):\n");
     for mechanism in http::mechanisms() {

@@ -10,7 +10,7 @@ const TYPE_DEPTH_MAX: usize = 8;
 /// A symbol's name for people: demangled, without its hash, its parameters, the trait that a method is of
 /// and the types that it was made for, and not too long.
 pub fn readable(name: &str) -> String {
-    let name = without_types(&own_type(&demangled(name)));
+    let name = without_types(&own_type(&demangled(name), TYPE_DEPTH_MAX));
     let chars = name.chars().count();
     if chars <= NAME_CHARS_MAX {
         return name;
@@ -31,16 +31,11 @@ fn demangled(name: &str) -> String {
 }
 
 /// `<a::B as c::D>::e` is `a::B::e`; what has no type by name (`<&T as …>`) stays.
-fn own_type(name: &str) -> String {
-    own_type_within(name, TYPE_DEPTH_MAX)
-}
-
-fn own_type_within(name: &str, left: usize) -> String {
-    if left == 0 {
+fn own_type(name: &str, depth_left: usize) -> String {
+    let inner = name.strip_prefix('<').filter(|_| depth_left > 0);
+    let Some((inner, close)) = inner.and_then(|inner| Some((inner, closing(inner)?))) else {
         return name.to_owned();
-    }
-    let Some(inner) = name.strip_prefix('<') else { return name.to_owned() };
-    let Some(close) = closing(inner) else { return name.to_owned() };
+    };
     let (inner, rest) = (&inner[..close], &inner[close + 1..]);
     let mut depth = 0_usize;
     let is_as = |&(at, letter): &(usize, char)| {
@@ -52,7 +47,7 @@ fn own_type_within(name: &str, left: usize) -> String {
         depth == 0 && inner[at..].starts_with(" as ")
     };
     let own = inner.char_indices().find(is_as).map_or(inner, |(at, _)| &inner[..at]);
-    [&own_type_within(own, left - 1), rest].concat()
+    [&own_type(own, depth_left - 1), rest].concat()
 }
 
 /// Drops `<…>` and `::<…>`, which say for which types a function was made.

@@ -4,8 +4,6 @@ use crate::commands::exchange::table_flags::TableFlags;
 use crate::commands::read::report;
 use crate::commands::read::show;
 use crate::exit::{Exit, Trouble};
-use crate::output::{is_quiet, print, print_json, style};
-use ::report::terminal::{self, Pointers};
 use analysis::{Analysis, MissingFigure};
 use clap::Args;
 use foreign_tables::{Foreign, Input};
@@ -71,23 +69,8 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
         None => findings::conclude(&run),
     };
     reword(&mut conclusions.analysis);
-    let analysed = [(run, conclusions)];
-    if let Some(file) = &ask.output {
-        report::write(file, None, &analysed)?;
-    }
-    let [(run, conclusions)] = &analysed;
-    if ask.json {
-        print_json(&::report::json::run(run, conclusions))?;
-        return Ok(Exit::Done);
-    }
-    let style = style(ask.all);
-    let tables = show::tables(run, conclusions, &style);
-    let page =
-        ask.output.iter().filter(|_| !is_quiet()).map(|file| format!("Report: {}", file.display()));
-    let pointers = Pointers { all: "--all".to_owned(), lines: page.collect() };
-    let answer = terminal::answer(run, conclusions, &style, &pointers);
-    print(&(tables + &answer + &terminal::top_functions(run, conclusions, &style)))?;
-    Ok(Exit::Done)
+    let files = [ask.output.as_deref(), None];
+    show::show_analysed((run, conclusions), "", files, (ask.all, ask.json))
 }
 
 /// Gives missing figures the reason of a table: it has no plan that could leave them out.

@@ -3,7 +3,7 @@
 use crate::commands::keep::claim::Claim;
 use crate::commands::keep::push;
 use crate::commands::keep::record_file::{RecordFile, archive};
-use crate::commands::{nothing_yet, record_location};
+use crate::commands::{opened, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json, print_note};
 use crate::remedies::explained;
@@ -230,9 +230,7 @@ fn days(typed: &str) -> Result<u32, String> {
 
 /// Removes the runs that began before the last `days` days, but for baselines and what is being measured.
 fn prune(named: &RecordFile, days: u32) -> Result<(), Trouble> {
-    let location = record_location(named)?;
-    let there = archive::open_read_only(&location);
-    drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
+    let location = opened(named)?.location().clone();
     let mut archive = archive::open(&location)?;
     let baselines: Vec<i64> = archive.baselines()?.into_iter().map(|(_, run)| run).collect();
     let kept_since = Timestamp::now().as_second() - i64::from(days) * SECONDS_OF_A_DAY;
@@ -253,10 +251,7 @@ fn prune(named: &RecordFile, days: u32) -> Result<(), Trouble> {
 }
 
 fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
-    let location = record_location(named)?;
-    // Opening it to write would make one where there is none.
-    let there = archive::open_read_only(&location);
-    drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
+    let location = opened(named)?.location().clone();
     let mut archive = archive::open(&location)?;
     let (runs, baselines) = (archive.runs()?, archive.baselines()?);
     let picked = |name: &String| pick(&runs, name, location.shown());

@@ -22,7 +22,7 @@ pub struct Doctor {
     /// Fix what can be fixed without harm and without a reboot; or these checks only, separated by
     /// commas
     #[arg(long, value_name = "CHECKS", num_args = 0.., value_delimiter = ',')]
-    #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(checks::checks().map(|check| check.name)), hide_possible_values = true)]
     pub fix: Option<Vec<String>>,
     /// Put back what --fix changed, the latest first
     #[arg(long, conflicts_with = "fix")]
@@ -40,12 +40,6 @@ pub struct Doctor {
     pub record_file: RecordFile,
 }
 
-/// The name of every check.
-fn names() -> Vec<&'static str> {
-    checks::checks().map(|check| check.name).collect()
-}
-
-/// Columns of the names of checks in `--help`.
 const NAMES_WIDTH: usize = 56;
 
 fn more() -> String {

@@ -32,18 +32,13 @@ use std::time::{Duration, Instant};
 pub struct Selftest {
     /// Controls to run [default: all of them]
     #[arg(value_name = "CONTROL")]
-    #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(CONTROLS.iter().map(|control| control.name)), hide_possible_values = true)]
     pub controls: Vec<String>,
     /// Print JSON
     #[arg(short, long)]
     pub json: bool,
 }
 
-fn names() -> Vec<&'static str> {
-    CONTROLS.iter().map(|control| control.name).collect()
-}
-
-/// What `--help` says below the flags.
 fn more() -> String {
     let mut text = String::from("Controls, each of which proves that …\n");
     for control in CONTROLS {

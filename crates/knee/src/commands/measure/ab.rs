@@ -150,7 +150,7 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
 /// The workers of base and new: where one side is named, the base is this knee.
 fn workers(typed: &[String]) -> Result<[Workers; 2], Trouble> {
     match typed {
-        [new] => Ok([Workers::own(), Workers::through(new)?]),
+        [new] => Ok([Workers::default(), Workers::through(new)?]),
         [base, new] => Ok([Workers::through(base)?, Workers::through(new)?]),
         _ => Err(Trouble::usage("name one or two sides: knee ab [BASE] NEW -- WORKLOAD")),
     }
@@ -165,7 +165,7 @@ fn measure(
     let mut progress = Progress::for_plan(&base.plan, 2);
     let mut archives = archives.iter_mut().map(|archive| archive as &mut dyn RunWriter);
     let mut side = |run, workers: &Workers| {
-        let (archive, starter) = (archives.next(), workers.starter());
+        let (archive, starter) = (archives.next(), workers.starter.clone());
         Side { run, archive, starter, judge: None }
     };
     let sides = [side(&mut *base, &workers[0]), side(&mut *new, &workers[1])];

@@ -10,7 +10,7 @@ mod text;
 mod tls;
 mod together;
 
-use crate::exit::{Exit, Trouble, complain, note};
+use crate::exit::{Exit, Trouble, complain, note, stop_on_signals};
 use crate::output::{print, print_json};
 use crate::usage;
 use ::load::{
@@ -65,13 +65,14 @@ pub struct Load {
     #[arg(long, value_name = "GOALS")]
     #[arg(conflicts_with_all = ["rate", "poisson", "ramp", "connection_rate", "requests", "duration", "think"])]
     #[arg(conflicts_with_all = ["warm_up", "dead", "interval", "all", "no_keep_alive", "calls", "pipeline"])]
+    #[arg(conflicts_with_all = ["record", "push", "together"])]
     pub find: Option<Goals>,
     /// Open R connections a second, each a closed loop over its --calls, with --think between
     /// them
     #[arg(long, value_name = "R", value_parser = rate)]
     pub connection_rate: Option<f64>,
     /// Connections at a time [default: 10; 100 with --find]
-    #[arg(long, value_name = "C", value_parser = count_within::<u64>(1..=COUNT_MAX))]
+    #[arg(long, value_name = "C", value_parser = count_within::<u64>(1..=CONNECTIONS_MAX))]
     pub connections: Option<u64>,
     /// Requests over one connection before it is closed and another made [default: without end; 1
     /// with --connection-rate]
@@ -103,13 +104,13 @@ pub struct Load {
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub warm_up: Option<Duration>,
     /// Threads that share the connections
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count_within::<u64>(1..=COUNT_MAX))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count_within::<u64>(1..=1_024))]
     pub threads: u64,
     /// Pin the threads to these CPUs in turn, separated by commas
     #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
     pub pin: Vec<usize>,
     /// Requests under way on one connection
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count_within::<u64>(1..=COUNT_MAX))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count_within::<u64>(1..=10_000))]
     pub pipeline: u64,
     /// One request a connection, which says so (`Connection: close`)
     #[arg(long, conflicts_with_all = ["calls", "pipeline"])]
@@ -120,7 +121,7 @@ pub struct Load {
     pub sources: Option<Sources>,
     /// Connections that make one request before all this, and then stay open and do nothing; of several
     /// numbers, 0,1k,10k, each has its own load, and its own line
-    #[arg(long, value_name = "D", value_delimiter = ',', value_parser = count_within::<u64>(0..=COUNT_MAX))]
+    #[arg(long, value_name = "D", value_delimiter = ',', value_parser = count_within::<u64>(0..=CONNECTIONS_MAX))]
     pub dead: Vec<u64>,
     /// The interval of reply-rate samples [default: 5s, shorter for a load of less than 40 seconds,
     /// 1s where only --requests end it]
@@ -168,6 +169,9 @@ Examples:
 
 Histograms in the JSON are HdrHistograms (V2, deflated, base 64), in nanoseconds.";
 
+/// More than any machine has is refused, rather than tried until the machine gives in.
+const CONNECTIONS_MAX: u64 = 1_000_000;
+
 /// How long each address of a name may take to accept, when the first one that does is chosen.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
@@ -175,11 +179,6 @@ const WAIT_PAUSE: Duration = Duration::from_millis(20);
 
 pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let url = Url::parse(&ask.url).map_err(Trouble::usage)?;
-    if ask.find.is_some() && (ask.record.together || ask.record.is_recording()) {
-        return Err(Trouble::usage(
-            "--find is a search: it is neither recorded nor done --together",
-        ));
-    }
     engine::pinnable(&ask.pin)?;
     let addresses = addresses(ask, &url).map_err(Trouble::usage)?;
     let mut target = tls::target(&url, addresses[0].clone(), &ask.tls).map_err(Trouble::usage)?;
@@ -189,8 +188,7 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
         // Each of several ranks checks its share when it knows that.
         plan.check().map_err(|error| failed(&error))?;
     }
-    let stop = Stop::on_signals()
-        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let stop = stop_on_signals()?;
     // Before the record asks the launcher for names: it answers once.
     let joined =
         ask.record.together.then(|| together::join(&ask.record, &plan, &stop)).transpose()?;
@@ -569,7 +567,13 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         (duration, ..) => Some(duration.unwrap_or(Duration::from_secs(10))),
     };
     let sessions = matches!(shape, Shape::Sessions(_));
-    sizes(ask)?;
+    if ask.threads > ask.connections() {
+        return Err(format!(
+            "--threads {} is more than --connections {}: each thread has connections of its own",
+            ask.threads,
+            ask.connections()
+        ));
+    }
     let is_recording = ask.record.is_recording();
     Ok(Plan {
         shape,
@@ -594,30 +598,6 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
     })
 }
 
-/// What no machine has is refused, rather than tried until the machine gives in.
-fn sizes(ask: &Load) -> Result<(), String> {
-    let flags = [
-        ("--connections", ask.connections, 1_000_000),
-        ("--threads", Some(ask.threads), 1_024),
-        ("--pipeline", Some(ask.pipeline), 10_000),
-        ("--dead", ask.dead.iter().copied().max(), 1_000_000),
-    ];
-    for (flag, asked, max) in flags {
-        if asked.is_some_and(|asked| asked > max) {
-            return Err(format!("{flag} is {} at most", count(max)));
-        }
-    }
-    if ask.threads > ask.connections() {
-        return Err(format!(
-            "--threads {} is more than --connections {}: each thread has connections of its own",
-            ask.threads,
-            ask.connections()
-        ));
-    }
-    Ok(())
-}
-
-/// Local addresses that connections come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sources(Vec<IpAddr>);
 

@@ -11,7 +11,7 @@ pub use planned::{planned, planned_in_turns};
 
 use crate::commands::keep::claim::Claim;
 use crate::commands::keep::push;
-use crate::commands::measure::launchers;
+use crate::commands::measure::launchers::{self, typed_host};
 use crate::commands::measure::progress::Progress;
 use crate::commands::measure::run::flags::Run as Asked;
 use crate::commands::measure::run::labels::labels;
@@ -34,7 +34,7 @@ use findings::format::{list, quantity};
 use findings::grouping::{distinct, grouped};
 use findings::resuming::obstacle;
 use findings::{Caveat, Conclusions, Reader};
-use model::{HOST_NAME, HOST_NAMED_BY, Outcome, Plan, Run, RunState, RunSummary, WorkloadInfo};
+use model::{Outcome, Plan, Run, RunState, RunSummary, WorkloadInfo};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,7 @@ pub fn measured(
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn RunWriter);
     let judge = |run: &Run| analysis::trust::by_cell(run);
     let run = &mut claimed.run;
-    let side = Side { run, archive, starter: Starter::own(), judge: Some(&judge) };
+    let side = Side { run, archive, starter: Starter::default(), judge: Some(&judge) };
     let [unsaved] = engine::run([side], &settings, &mut progress);
     progress.done();
     Ok((claimed, unsaved))
@@ -100,12 +100,9 @@ fn begun(
     settings.secrets = secrets;
     let mut run = new_run(asked, plan, command, &settings.clock);
     run.summary.labels = labels;
-    for (key, value) in fleet {
-        // A name that was typed stands.
-        if !asked.names_host(&key) {
-            run.host_before.facts.insert(key, value);
-        }
-    }
+    // A name that was typed stands.
+    let facts = fleet.into_iter().chain(typed_host(asked.host_name.as_ref()));
+    run.host_before.facts.extend(facts);
     let (mut archives, claims) = begin([&mut run], file)?;
     Ok(ClaimedRun { run, archive: archives.pop(), _claims: claims })
 }
@@ -143,10 +140,7 @@ pub fn begin<const N: usize>(
 
 pub fn new_run(asked: &Asked, plan: Plan, command: Vec<String>, clock: &Calibrated) -> Run {
     let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
-    if let Some(name) = &asked.host_name {
-        let facts = [(HOST_NAME, name.as_str()), (HOST_NAMED_BY, "--host-name")];
-        run.host_before.facts.extend(facts.map(|(key, text)| (key.to_owned(), text.into())));
-    }
+    run.host_before.facts.extend(typed_host(asked.host_name.as_ref()));
     run
 }
 

@@ -7,13 +7,10 @@ mod simulated_run;
 use crate::commands::read::report;
 use crate::commands::read::show;
 use crate::exit::{Exit, Trouble};
-use crate::output::{is_quiet, print, print_json, style};
-use ::report::terminal::{self, Pointers};
 use archive::{Archive, SqliteArchive};
 use clap::{Args, Subcommand};
 pub use flags::Lock;
 use lock_model::Model;
-use model::Run;
 
 /// Simulate a workload on a machine that one does not have
 ///
@@ -46,33 +43,7 @@ pub fn simulate(ask: &Simulate, words: Vec<String>) -> Result<Exit, Trouble> {
     if let Some(file) = &lock.record {
         run.summary.number = SqliteArchive::open(file)?.keep(&run, "")?;
     }
-    conclude(lock, run)
-}
-
-/// Writes the page, and prints tables and findings.
-fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
-    let conclusions = findings::conclude(&run);
-    let analysed = [(run, conclusions)];
-    if let Some(file) = &ask.output {
-        report::write(file, ask.record.as_deref(), &analysed)?;
-    }
-    let [(run, conclusions)] = &analysed;
-    if ask.json {
-        print_json(&::report::json::run(run, conclusions))?;
-        return Ok(Exit::Done);
-    }
-    let mut files = Vec::new();
-    if let Some(file) = &ask.output {
-        files.push(format!("Report: {}", file.display()));
-    }
-    if let Some(file) = &ask.record {
-        files.push(format!("Record: {} (run {})", file.display(), run.summary.number));
-    }
-    let style = style(ask.all);
-    let tables = show::tables(run, conclusions, &style);
-    let files = (!files.is_empty() && !is_quiet()).then(|| files.join("    "));
-    let pointers = Pointers { all: "--all".to_owned(), lines: files.into_iter().collect() };
-    let answer = terminal::answer(run, conclusions, &style, &pointers);
-    print(&format!("{}\n\n{tables}{answer}", simulated_run::HEAD))?;
-    Ok(Exit::Done)
+    let (conclusions, files) = (findings::conclude(&run), [&lock.output, &lock.record]);
+    let files = files.map(|file| file.as_deref());
+    show::show_analysed((run, conclusions), simulated_run::HEAD, files, (lock.all, lock.json))
 }

@@ -2,7 +2,7 @@
 
 use crate::commands::keep::record_file::RecordFile;
 use crate::commands::measure::launchers::is_recurring_id;
-use crate::commands::{concluded_runs, nothing_yet, record_location};
+use crate::commands::{concluded_runs, opened};
 use crate::exit::{Trouble, complain};
 use crate::remedies::explained;
 use ::report::matrix::{FleetHead, Matrix};
@@ -42,9 +42,7 @@ pub fn machines(
     terms: &Terms,
     narrow: impl FnOnce(&mut Vec<Run>) -> Result<(), Trouble>,
 ) -> Result<Machines, Trouble> {
-    let location = record_location(record_file)?;
-    let named = record_file.named().is_some();
-    let archive = archive::open_read_only(&location).map_err(|error| nothing_yet(error, named))?;
+    let archive = opened(record_file)?;
     let summaries = archive.runs()?;
     let id = fleet_id(&summaries, name)?;
     let (members, mut missing) = members(&summaries, &id);
@@ -126,7 +124,8 @@ fn fleet_id(runs: &[RunSummary], name: &str) -> Result<String, Trouble> {
 fn members<'a>(runs: &'a [RunSummary], id: &str) -> (Vec<&'a RunSummary>, Vec<String>) {
     let mut newest: Vec<&RunSummary> = Vec::new();
     let mut repeats: Vec<(&RunSummary, &RunSummary)> = Vec::new();
-    let mut of_fleet: Vec<&RunSummary> = runs.iter().filter(|run| has_id(run, id)).collect();
+    let has_id = |run: &&RunSummary| run.fleet.as_ref().is_some_and(|member| member.id == id);
+    let mut of_fleet: Vec<&RunSummary> = runs.iter().filter(has_id).collect();
     of_fleet.sort_by_key(|run| std::cmp::Reverse((began(run), run.number)));
     for run in of_fleet {
         match newest.iter().find(|newer| is_same_rank(newer, run)) {
@@ -156,10 +155,6 @@ fn members<'a>(runs: &'a [RunSummary], id: &str) -> (Vec<&'a RunSummary>, Vec<St
         ));
     }
     (members, notes)
-}
-
-fn has_id(run: &RunSummary, id: &str) -> bool {
-    run.fleet.as_ref().is_some_and(|member| member.id == id)
 }
 
 fn rank(run: &RunSummary) -> Option<u32> {

@@ -3,9 +3,10 @@
 mod gate;
 
 use crate::commands::keep::record_file::RecordFile;
-use crate::commands::{concluded_runs, nothing_yet, record_location};
+use crate::commands::read::report::check;
+use crate::commands::{concluded_runs, opened, record_location};
 use crate::exit::{Exit, Trouble, complain};
-use crate::files::{self, Kind};
+use crate::files;
 use crate::output::{print, print_json, style};
 use crate::remedies::explained;
 use crate::usage;
@@ -13,14 +14,13 @@ use ::report::matrix::{Matrix, html, json, terminal};
 use analysis::compare;
 use analysis::history::across::{RunOfValue, across, choose, narrow};
 use analysis::history::{Measured, Terms, Wanted, history as join, measured};
-use archive::{Archive, Location};
+use archive::Archive;
 use clap::{Args, ValueEnum};
 use gate::Gate;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use model::{Run, RunSummary};
-use report::export::Head;
-use std::path::{Path, PathBuf};
+use model::{Run, RunSummary, WorkloadInfo};
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = MORE)]
@@ -108,22 +108,16 @@ fn day(typed: &str) -> Result<Date, String> {
     typed.trim().parse().map_err(|_| format!("`{typed}` is not a day (such as 2026-11-20)"))
 }
 
-/// What may be replaced by a page.
-const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html>")] };
-
-/// Shows the history of a workload.
 pub fn history(ask: &History) -> Result<Exit, Trouble> {
-    let location = record_location(&ask.record_file)?;
-    let records: [&Path; 1] = [location.shown()];
     if let Some(page) = &ask.output {
-        files::check(page, &PAGE, &records)?;
+        check(page, Some(record_location(&ask.record_file)?.shown()))?;
     }
     if let Some(key) = &ask.by {
-        return across_values(ask, &location, key);
+        return across_values(ask, key);
     }
     let terms =
         Terms { margin: ask.margin, label: ask.label.as_ref().map(|label| label.key.clone()) };
-    let (runs, without_figures) = runs(ask, &location)?;
+    let (runs, without_figures) = runs(ask)?;
     let history = join(runs, &terms);
     let Some(history) = history.filter(|history| !history.lines.is_empty()) else {
         return Err(nothing(ask));
@@ -158,16 +152,15 @@ fn shown(
     print(&text)
 }
 
-/// Shows the workload across the values of a fact or a label.
-fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, Trouble> {
-    let chosen = choose(runs(ask, location)?.0, key).ok_or_else(|| nothing(ask))?;
+fn across_values(ask: &History, key: &str) -> Result<Exit, Trouble> {
+    let chosen = choose(runs(ask)?.0, key).ok_or_else(|| nothing(ask))?;
     if chosen.values.is_empty() {
         return Err(Trouble::usage(format!(
             "--by {key}: no run of {} has such a label or fact; `knee show --json` shows what a run has",
             ask.workload
         )));
     }
-    let archive = archive::open_read_only(location)?;
+    let archive = opened(&ask.record_file)?;
     let load = |value: &RunOfValue| archive.load(value.run.summary.number);
     let mut with_samples: Vec<Run> = chosen.values.iter().map(load).collect::<Result<_, _>>()?;
     let terms = compare::Terms { margin: ask.margin, fail_above: None, across: true, all: ask.all };
@@ -188,11 +181,9 @@ fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-/// The wanted part of each run, the oldest run first, and the numbers of those that are newer and can't be read or have
-/// no such figure. One run at a time is in memory with its samples.
-fn runs(ask: &History, location: &Location) -> Result<(Vec<Measured>, Vec<i64>), Trouble> {
-    let named = ask.record_file.named().is_some();
-    let archive = archive::open_read_only(location).map_err(|error| nothing_yet(error, named))?;
+/// The wanted part of each run, and the newer runs without a figure. One at a time is in memory with its samples.
+fn runs(ask: &History) -> Result<(Vec<Measured>, Vec<i64>), Trouble> {
+    let archive = opened(&ask.record_file)?;
     let mut summaries: Vec<RunSummary> =
         archive.runs()?.into_iter().filter(|run| is_wanted(ask, run)).collect();
     // Merged records are in no order of time; offsets differ from one place to another.
@@ -205,7 +196,8 @@ fn runs(ask: &History, location: &Location) -> Result<(Vec<Measured>, Vec<i64>),
         }
         let run = loaded(&*archive, summary.number);
         // A run of another workload is none of this history.
-        if run.as_ref().is_some_and(|run| measured_nothing_of(run, &ask.workload)) {
+        let is_other = |info: &WorkloadInfo| info.name != ask.workload;
+        if run.as_ref().is_some_and(|run| run.plan.workloads.iter().all(is_other)) {
             continue;
         }
         let part = run.and_then(|run| measured(&run, &ask.workload, &wanted(ask, &run)));
@@ -229,11 +221,6 @@ fn wanted(ask: &History, run: &Run) -> Wanted {
         points: ask.points.clone(),
         all: ask.all,
     }
-}
-
-/// Whether a run is of other workloads.
-fn measured_nothing_of(run: &Run, workload: &str) -> bool {
-    !run.plan.workloads.iter().any(|info| info.name == workload)
 }
 
 /// A run; one that can't be read is named and left out.

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 pub struct Report {
     /// Numbers, beginnings of ids, `last`, `last@HOST`, FILE.db or FILE.db:RUN
-    #[arg(value_name = "RUN", default_value = "last")]
+    #[arg(value_name = "RUN", default_value = "last", conflicts_with = "fleet")]
     pub runs: Vec<String>,
     /// Where to write it
     #[arg(short, long, value_name = "FILE.html")]
@@ -49,11 +49,6 @@ pub fn report(ask: &Report) -> Result<Exit, Trouble> {
 }
 
 fn report_fleet(ask: &Report, name: &str) -> Result<Exit, Trouble> {
-    if ask.runs != ["last"] {
-        return Err(Trouble::usage(
-            "--fleet reports the runs of a fleet: leave out the names of runs",
-        ));
-    }
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
     let machines = fleet::machines(name, &ask.record_file, &terms, |_| Ok(()))?;
     let page = ::report::matrix::html::page(&machines.runs, &machines.matrix());

@@ -6,9 +6,10 @@ mod several;
 
 use crate::commands::keep::record_file::RecordFile;
 use crate::commands::read::fleet::FleetFlag;
+use crate::commands::read::report::write;
 use crate::commands::{concluded, read_run};
 use crate::exit::{Exit, Trouble};
-use crate::output::{print, print_json, style};
+use crate::output::{is_quiet, print, print_json, style};
 use clap::Args;
 use findings::format::shell_word;
 use findings::{Caveat, Conclusions};
@@ -28,18 +29,18 @@ pub struct Show {
     #[arg(short, long)]
     pub all: bool,
     /// Show where the time of a run went: which share of it timed operations
-    #[arg(long, conflicts_with_all = ["all", "json", "profile", "like"])]
+    #[arg(long, conflicts_with_all = ["all", "json", "profile", "like", "fleet"])]
     pub timing: bool,
     /// Show the profile: the functions of each subject and how they grow; with --all also the hottest
     /// instructions of those that grew, with a name those of that function
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", conflicts_with = "json")]
+    #[arg(default_missing_value = "", conflicts_with_all = ["json", "fleet"])]
     pub profile: Option<String>,
     /// Print JSON: a whole run with every sample, or the comparison of several
     #[arg(short, long)]
     pub json: bool,
     /// Print in the format of a classic benchmark, `lmbench` for several runs too: see `knee list`
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "profile", "all"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "profile", "all", "fleet"])]
     pub like: Option<String>,
     #[command(flatten)]
     pub fleet: FleetFlag,
@@ -95,20 +96,46 @@ fn show_run(ask: &Show, name: &str, run: &Run) -> Result<(), Trouble> {
     if ask.timing {
         return print(&terminal::timing(run, &style));
     }
-    let tables = tables(run, &conclusions, &style);
     let all = if ask.all {
         "see above".to_owned()
     } else {
         format!("{} --all", command(name, ask.record_file.flag()))
     };
     let pointers = Pointers { all, lines: side_by_side(run, name, &ask.record_file) };
-    let answer = terminal::answer(run, &conclusions, &style, &pointers);
-    let functions = terminal::top_functions(run, &conclusions, &style);
-    print(&(tables + &answer + &functions))
+    print(&text(run, &conclusions, &style, &pointers))
 }
 
-/// The command that sets a run, which was read by this `name`, next to those of other machines; where its figures
-/// are no series.
+fn text(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Pointers) -> String {
+    let answer = terminal::answer(run, conclusions, style, pointers);
+    tables(run, conclusions, style) + &answer + &terminal::top_functions(run, conclusions, style)
+}
+
+/// Shows a run that a model or another program made: writes its page, and prints its JSON, or its tables below `head`.
+pub fn show_analysed(
+    analysed: (Run, Conclusions),
+    head: &str,
+    [page, record]: [Option<&Path>; 2],
+    (all, json): (bool, bool),
+) -> Result<Exit, Trouble> {
+    let analysed = [analysed];
+    if let Some(page) = page {
+        write(page, record, &analysed)?;
+    }
+    let [(run, conclusions)] = &analysed;
+    if json {
+        return print_json(&report::json::run(run, conclusions)).map(|()| Exit::Done);
+    }
+    let number = run.summary.number;
+    let page = page.map(|file| format!("Report: {}", file.display()));
+    let record = record.map(|file| format!("Record: {} (run {number})", file.display()));
+    let files: Vec<String> = page.into_iter().chain(record).collect();
+    let lines = if files.is_empty() || is_quiet() { vec![] } else { vec![files.join("    ")] };
+    let pointers = Pointers { all: "--all".to_owned(), lines };
+    print(&(head.to_owned() + &text(run, conclusions, &style(all), &pointers)))?;
+    Ok(Exit::Done)
+}
+
+/// The command that sets a run next to those of other machines, where its figures are no series.
 pub fn side_by_side(run: &Run, name: &str, file: &RecordFile) -> Vec<String> {
     let is_list = |info: &&model::WorkloadInfo| {
         let mut cells = run.cells.iter().filter(|cell| cell.key.workload == info.name);
@@ -170,9 +197,8 @@ fn profile(
     Ok(out)
 }
 
-/// What stands above an answer, with an empty line behind it: tables, findings and caveats; with `--quiet` only where all
-/// are wanted.
-pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
+/// What stands above an answer, with an empty line behind it; with `--quiet` nothing.
+fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     if style.detail == Detail::Answer {
         return String::new();
     }

@@ -58,7 +58,7 @@ impl Bench {
         let mut run = self.begun(request)?;
         let [archive, _] = &mut self.archives;
         run.summary.number = archive.begin(&run)?;
-        let (starter, archive) = (Starter::own(), Some::<&mut dyn RunWriter>(archive));
+        let (starter, archive) = (Starter::default(), Some::<&mut dyn RunWriter>(archive));
         let side = Side { run: &mut run, archive, starter, judge: None };
         let [unsaved] = engine::run([side], &self.settings, &mut self.shown);
         self.read_back(&run, unsaved.as_ref())
@@ -75,7 +75,12 @@ impl Bench {
         let [base, changed] = &mut runs;
         let [base_archive, changed_archive] = &mut self.archives;
         let sides = [
-            Side { run: base, archive: Some(base_archive), starter: Starter::own(), judge: None },
+            Side {
+                run: base,
+                archive: Some(base_archive),
+                starter: Starter::default(),
+                judge: None,
+            },
             Side { run: changed, archive: Some(changed_archive), starter: new, judge: None },
         ];
         let [first, second] = engine::run(sides, &self.settings, &mut self.shown);

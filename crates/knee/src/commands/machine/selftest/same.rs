@@ -14,7 +14,7 @@ pub const IN_TURNS: Control = Control {
              wolf",
     prove: |bench| {
         twice(9, |rounds| {
-            let [base, new] = bench.in_turns(&three(rounds), Starter::own())?;
+            let [base, new] = bench.in_turns(&three(rounds), Starter::default())?;
             Ok(compared(&base, &new))
         })
     },

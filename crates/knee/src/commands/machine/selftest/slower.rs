@@ -47,7 +47,9 @@ struct Injected {
 
 fn prove(bench: &mut Bench, injected: Injected) -> Result<Proof, Trouble> {
     twice(injected.rounds, |rounds| {
-        let more = Starter::own().with(workloads::SLOWER, &format!("{SLOWED}={}", injected.factor));
+        let variables =
+            vec![(workloads::SLOWER.to_owned(), format!("{SLOWED}={}", injected.factor))];
+        let more = Starter { variables, ..Starter::default() };
         let request = request(&["known"], &[SLOWED, UNCHANGED], POINTS, rounds, 8);
         let [base, new] = bench.in_turns(&request, more)?;
         Ok(compared(&base, &new, injected))

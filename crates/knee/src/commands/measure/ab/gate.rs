@@ -6,7 +6,7 @@ use crate::commands::measure::run::flags::Run;
 use crate::commands::read::compare::flags::{FailOn, Judgement};
 use crate::exit::{Trouble, note};
 use clap::Args;
-use engine::Scratch;
+use engine::{Scratch, Starter};
 use std::ffi::OsString;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -178,12 +178,13 @@ impl<'a> Programs<'a> {
         [0, 1].map(|side| {
             let build = &self.pair.builds[side];
             let text = |path: PathBuf| path.to_string_lossy().into_owned();
-            let mut variables = vec![(BUILD, text(absolute(build).unwrap_or_default()))];
+            let mut variables = vec![(BUILD.to_owned(), text(absolute(build).unwrap_or_default()))];
             if let Some(directory) = &self.directories[side] {
                 let own = std::env::var("PATH").unwrap_or_else(|_| "/bin:/usr/bin".to_owned());
-                variables.push(("PATH", format!("{}:{own}", directory.display())));
+                variables.push(("PATH".to_owned(), format!("{}:{own}", directory.display())));
             }
-            Workers::own_with(build.display().to_string(), variables)
+            let starter = Starter { variables, ..Starter::default() };
+            Workers { typed: Some(build.display().to_string()), starter }
         })
     }
 }

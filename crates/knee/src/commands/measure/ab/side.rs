@@ -8,37 +8,21 @@ use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How the workers of one side are started.
+#[derive(Default)]
 pub struct Workers {
     /// The words as they were typed; none for workers of this knee.
-    typed: Option<String>,
-    /// The words, a knee at their end; empty for workers of this knee.
-    words: Vec<String>,
-    /// What is added to their environment.
-    variables: Vec<(&'static str, String)>,
+    pub typed: Option<String>,
+    /// The words, a knee at their end, and what is added to their environment.
+    pub starter: Starter,
 }
 
 impl Workers {
-    /// Workers of the knee at hand.
-    pub fn own() -> Self {
-        Self { typed: None, words: Vec::new(), variables: Vec::new() }
-    }
-
-    /// The same with these variables, for a side that reports call `name`.
-    pub fn own_with(name: String, variables: Vec<(&'static str, String)>) -> Self {
-        Self { typed: Some(name), words: Vec::new(), variables }
-    }
-
     /// Workers that are started through `typed`: words as a shell has them, at the end of which a knee is
     /// started: the last word where that names one (`taskset -c 1 /old/knee`), else this knee
     /// (`env MALLOC_ARENA_MAX=1`).
     pub fn through(typed: &str) -> Result<Self, Trouble> {
-        let typed = Some(typed.to_owned());
-        Ok(Self {
-            words: worker_words(typed.as_deref().unwrap_or_default())?,
-            typed,
-            ..Self::own()
-        })
+        let starter = Starter { words: worker_words(typed)?, ..Starter::default() };
+        Ok(Self { typed: Some(typed.to_owned()), starter })
     }
 
     pub fn label(&self) -> String {
@@ -47,37 +31,29 @@ impl Workers {
     }
 
     pub fn search_path(&self) -> Option<&str> {
-        let variable = self.variables.iter().find(|(name, _)| *name == "PATH");
-        let word = || self.words.iter().rev().find_map(|word| word.strip_prefix("PATH="));
+        let Starter { words, variables } = &self.starter;
+        let variable = variables.iter().find(|(name, _)| name == "PATH");
+        let word = || words.iter().rev().find_map(|word| word.strip_prefix("PATH="));
         variable.map(|(_, value)| value.as_str()).or_else(word)
     }
 
     /// How nice they are beyond this knee, where `nice` starts them.
     pub fn niceness(&self) -> Option<i32> {
-        let (first, rest) = self.words.split_first()?;
+        let (first, rest) = self.starter.words.split_first()?;
         let is_nice = Path::new(first).file_name().is_some_and(|name| name == "nice");
         is_nice.then(|| niceness(rest))
     }
 
-    /// What starts them.
-    pub fn starter(&self) -> Starter {
-        // Without words it is this program.
-        let starter = Starter::through(self.words.clone());
-        self.variables.iter().fold(starter, |starter, (name, value)| starter.with(name, value))
-    }
-
-    /// The version of the knee that they are. One worker is started; what starts none, or measures otherwise
-    /// than `plan` says, is refused.
+    /// The version of their knee, of which one is started. One that measures otherwise than `plan` says is refused.
     pub fn version(&self, plan: &Plan, settings: &Settings) -> Result<String, Trouble> {
-        let own = || Ok(env!("CARGO_PKG_VERSION").to_owned());
-        let Some(typed) = self.typed.as_ref().filter(|_| !self.words.is_empty()) else {
-            return own();
+        let Some(typed) = self.typed.as_ref().filter(|_| !self.starter.words.is_empty()) else {
+            return Ok(env!("CARGO_PKG_VERSION").to_owned());
         };
-        engine::try_out(&self.starter(), &nothing(), "times", settings)
+        engine::try_out(&self.starter, &nothing(), "times", settings)
             .map_err(|why| refused(typed, &no_worker(&why, typed)))?;
         let answers = |why: String| refused(typed, &why);
-        let version = query::version(&self.words).map_err(answers)?;
-        let list = query::workloads(&self.words).map_err(answers)?;
+        let version = query::version(&self.starter.words).map_err(answers)?;
+        let list = query::workloads(&self.starter.words).map_err(answers)?;
         same_workloads(plan, typed, &list)?;
         Ok(version)
     }
@@ -195,14 +171,14 @@ mod tests {
             assert_eq!(nice(typed), Some(5), "{typed}");
         }
         assert_eq!((nice("nice"), nice("nice knee")), (Some(10), Some(10)));
-        assert_eq!((nice("env X=1"), Workers::own().niceness()), (None, None));
+        assert_eq!((nice("env X=1"), Workers::default().niceness()), (None, None));
     }
 
     #[test]
     fn the_path_of_a_side_is_that_of_its_words() {
         let path = |typed: &str| Workers::through(typed).unwrap().search_path().map(str::to_owned);
         assert_eq!(path("env X=1 PATH=/new:/bin knee").as_deref(), Some("/new:/bin"));
-        assert_eq!((path("env X=1"), Workers::own().search_path()), (None, None));
+        assert_eq!((path("env X=1"), Workers::default().search_path()), (None, None));
     }
 
     #[test]

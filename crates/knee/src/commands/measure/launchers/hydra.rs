@@ -9,12 +9,7 @@ use super::{Environment, Launcher, Position, pmi};
 use std::fs::read_to_string;
 use std::path::Path;
 
-pub(super) const LAUNCHER: Launcher = Launcher {
-    name: "hydra",
-    command: "mpiexec",
-    variables: &["PMI_RANK", "PMI_SIZE", "PMI_FD", "HYDI_CONTROL_FD", "MPI_LOCALNRANKS"],
-    position,
-};
+pub(super) const LAUNCHER: Launcher = Launcher { name: "hydra", command: "mpiexec", position };
 
 /// From a process up to the proxy that started it: shells, and what sets up namespaces.
 const GENERATIONS_MAX: usize = 32;

@@ -2,12 +2,8 @@
 
 use super::{Environment, Launcher, Position};
 
-pub(super) const LAUNCHER: Launcher = Launcher {
-    name: "kubernetes",
-    command: "an indexed job",
-    variables: &["JOB_COMPLETION_INDEX", "HOSTNAME"],
-    position,
-};
+pub(super) const LAUNCHER: Launcher =
+    Launcher { name: "kubernetes", command: "an indexed job", position };
 
 fn position(environment: &Environment<'_>) -> Result<Option<Position>, String> {
     let Some(rank) = environment.number("JOB_COMPLETION_INDEX")? else { return Ok(None) };

@@ -2,17 +2,7 @@
 
 use super::{Environment, Launcher, Position};
 
-pub(super) const LAUNCHER: Launcher = Launcher {
-    name: "open-mpi",
-    command: "mpirun",
-    variables: &[
-        "OMPI_COMM_WORLD_RANK",
-        "OMPI_COMM_WORLD_SIZE",
-        "PMIX_NAMESPACE",
-        "OMPI_MCA_ess_base_jobid",
-    ],
-    position,
-};
+pub(super) const LAUNCHER: Launcher = Launcher { name: "open-mpi", command: "mpirun", position };
 
 fn position(environment: &Environment<'_>) -> Result<Option<Position>, String> {
     let Some(rank) = environment.number("OMPI_COMM_WORLD_RANK")? else { return Ok(None) };

@@ -2,20 +2,7 @@
 
 use super::{Environment, Launcher, Position};
 
-pub(super) const LAUNCHER: Launcher = Launcher {
-    name: "slurm",
-    command: "srun",
-    variables: &[
-        "SLURM_JOB_ID",
-        "SLURM_STEP_ID",
-        "SLURM_PROCID",
-        "SLURM_STEP_NUM_TASKS",
-        "SLURM_NTASKS",
-        "SLURM_CLUSTER_NAME",
-        "SLURMD_NODENAME",
-    ],
-    position,
-};
+pub(super) const LAUNCHER: Launcher = Launcher { name: "slurm", command: "srun", position };
 
 fn position(environment: &Environment<'_>) -> Result<Option<Position>, String> {
     let text = |name: &str| environment.text(name);

@@ -134,10 +134,7 @@ impl Recording {
         if flags.together {
             facts.retain(|key, _| key == HOST_NAME || key == HOST_NAMED_BY);
         }
-        if let Some(name) = &flags.host_name {
-            facts.insert(HOST_NAME.to_owned(), name.as_str().into());
-            facts.insert(HOST_NAMED_BY.to_owned(), "--host-name".into());
-        }
+        facts.extend(launchers::typed_host(flags.host_name.as_ref()));
         let labels = labels(&flags.labels)?;
         let archive = SqliteArchive::open(&file)?;
         let plan = ::model::Plan::default();

@@ -7,7 +7,7 @@ use crate::usage;
 use archive::Location;
 use clap::Args;
 use engine::{ProfileRate, RunRequest};
-use model::{HOST_NAME, HOST_NAMED_BY, Value};
+use model::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -143,12 +143,6 @@ fn profile_rate(typed: &str) -> Result<ProfileRate, quantities::Error> {
 }
 
 impl Run {
-    /// Whether the flags name the host, and the fact of this key is of its name.
-    pub fn names_host(&self, key: &str) -> bool {
-        self.host_name.is_some() && [HOST_NAME, HOST_NAMED_BY].contains(&key)
-    }
-
-    /// What the flags ask of a run.
     pub fn request(&self) -> RunRequest {
         RunRequest {
             workloads: self.workloads.clone(),

@@ -9,8 +9,7 @@ use model::{
 use simulate::{Figures, LEFT_OUT, Spread};
 use std::collections::BTreeMap;
 
-/// The line above the output.
-pub const HEAD: &str = "Simulated, not measured: what a model makes of these locks.";
+pub const HEAD: &str = "Simulated, not measured: what a model makes of these locks.\n\n";
 
 const NOT_MODELLED: &[&str] = &[
     "anything on a machine: these figures are computed by a model",

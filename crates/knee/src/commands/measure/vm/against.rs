@@ -172,7 +172,7 @@ impl<'a> Question<'a> {
             note(kept.trim_end());
             return Ok(Break(Exit::Interrupted));
         }
-        if let Some(side) = sides.iter().find(|side| side.is_lost_by_host()) {
+        if let Some(side) = sides.iter().find(|side| side.is_lost_by_host) {
             note(kept.trim_end());
             let what = "this machine or QEMU failed, which says nothing of a kernel";
             return Err(Trouble::failed(format!("{}: {what}", side.label)));

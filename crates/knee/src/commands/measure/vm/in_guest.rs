@@ -70,7 +70,7 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
     };
     let judge = |run: &Run| analysis::trust::by_cell(run);
     let (run, archive) = (&mut run, Some::<&mut dyn RunWriter>(&mut writer));
-    let side = Side { run, archive, starter: Starter::own(), judge: Some(&judge) };
+    let side = Side { run, archive, starter: Starter::default(), judge: Some(&judge) };
     // What the host could not keep, the host says.
     let _ = engine::run([side], &settings, &mut Silence);
     Ok(())

@@ -54,8 +54,8 @@ pub struct GuestSide {
     /// Whether all is measured, or nothing more will be.
     ended: bool,
     is_enough: bool,
-    /// Whether it was this machine or QEMU that kept it from going on.
-    is_lost_by_host: bool,
+    /// Whether this machine or QEMU kept it from going on, which says nothing of its kernel.
+    pub is_lost_by_host: bool,
 }
 
 pub trait Judge {
@@ -134,12 +134,6 @@ impl GuestSide {
         self.unkept.is_none() && self.run.as_ref().is_some_and(|run| run.summary.number > 0)
     }
 
-    /// Whether this machine or QEMU kept it from going on, which says nothing of its kernel.
-    pub fn is_lost_by_host(&self) -> bool {
-        self.is_lost_by_host
-    }
-
-    /// Starts QEMU with it.
     fn start(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
         // What is left of an earlier boot ends first.
         self.look_at_ticks();
@@ -181,7 +175,7 @@ impl GuestSide {
         ground: &Ground<'_>,
         patience: Duration,
     ) -> Result<(), GuestFault> {
-        let Some(guest) = &mut self.guest else { return GuestSide::is_not_booted() };
+        let guest = self.guest.as_mut().ok_or(GuestFault::Mute)?;
         match guest.receive(patience, &|| ground.stop.is_requested())? {
             FromGuest::Up => {}
             _ => {
@@ -200,7 +194,7 @@ impl GuestSide {
         if !self.is_up() {
             self.await_greeting(ground, UP_MAX)?;
         }
-        let Some(guest) = &mut self.guest else { return GuestSide::is_not_booted() };
+        let guest = self.guest.as_mut().ok_or(GuestFault::Mute)?;
         for warning in guest.qemu_warnings() {
             complain(&format!("knee: {}: QEMU warns: {warning}", self.label));
         }
@@ -217,11 +211,6 @@ impl GuestSide {
         self.tries < fault.boots_max() && self.boots < BOOTS_MAX
     }
 
-    fn is_not_booted<T>() -> Result<T, GuestFault> {
-        Err(GuestFault::Mute)
-    }
-
-    /// A fault as a line for people, with the file that its console is kept in.
     fn line_of(&self, fault: &GuestFault) -> String {
         let console = self.guest.as_ref().map(Guest::console_path);
         let kept = console.and_then(|console| consoles::keep(&console, &self.label));
@@ -232,7 +221,7 @@ impl GuestSide {
     fn next(&mut self, ground: &Ground<'_>) -> Result<FromGuest, GuestFault> {
         let deadline_ms = self.run.as_ref().map_or(0, |run| run.plan.deadline_ms);
         let begun = Instant::now();
-        let Some(guest) = &mut self.guest else { return GuestSide::is_not_booted() };
+        let guest = self.guest.as_mut().ok_or(GuestFault::Mute)?;
         let patience = Duration::from_millis(deadline_ms) + CELL_MARGIN;
         let is_over = || ground.stop.is_requested();
         let sent = match self.answer.take() {
@@ -245,11 +234,8 @@ impl GuestSide {
         self.look_at_ticks();
         message
     }
-}
 
-impl GuestSide {
-    /// How far it is: the next cell of its plan where all have the same one, else the round of that. Who is further
-    /// waits for the others.
+    /// How far it is: its next cell where all plans have the same ones, else the round of that.
     fn position(&self, are_alike: bool) -> u64 {
         let Some(run) = &self.run else { return 0 };
         let next = self.next_cell(run);
@@ -322,9 +308,7 @@ impl GuestSide {
         }
         warnings
     }
-}
 
-impl GuestSide {
     /// Lets it finish, whatever of its plan is left.
     fn finish(&mut self) {
         if let Some(ToGuest::Kept(number)) = self.answer {

@@ -80,13 +80,13 @@ fn too_many(ask: &Advise, spot: Spot, workload: &dyn Workload) -> Trouble {
     };
     let share = spot.active / spot.total;
     // The fewer tokens, the more pipes fit: first as if one were active, then as many as of those.
-    let first =
-        descriptor_limit(workload, &tail(spot.total, 1.0)).map_or(spot.total, |limit| limit.max());
+    let first = descriptor_limit(workload, &tail(spot.total, 1.0))
+        .map_or(spot.total, |limit| limit.max as f64);
     let limit = descriptor_limit(workload, &tail(spot.total, share * first));
     let Some(limit) = limit else {
         return Trouble::not_possible(format!("{} pipes are too many here", spot.total));
     };
-    let flags = tail(limit.max(), share * limit.max());
+    let flags = tail(limit.max as f64, share * limit.max as f64);
     let command = Measuring { flags, substitution: None }.command();
     let (total, max) = (count(spot.total as u64), count(limit.max));
     let remedy = if limit.remedy.is_empty() { "" } else { &format!(" ({})", limit.remedy) };
@@ -103,13 +103,6 @@ struct Limit {
     remedy: String,
 }
 
-impl Limit {
-    fn max(&self) -> f64 {
-        self.max as f64
-    }
-}
-
-/// The limit that the plan of this run would meet.
 fn descriptor_limit(workload: &dyn Workload, flags: &RunFlags) -> Option<Limit> {
     // The more tokens, the fewer pipes fit.
     let tokens = flags.points.iter().filter_map(Value::number).max().unwrap_or(1);

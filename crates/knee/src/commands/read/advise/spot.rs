@@ -73,8 +73,9 @@ fn covers(
     ends: [f64; 2],
     location: &Location,
 ) -> Result<bool, Trouble> {
-    let is_whole =
-        |advice: &SourcedAdvice| !advice.advice.absent.iter().any(|name| is_available(name));
+    let is_available =
+        |name: &String| readiness::find(name).is_some_and(|row| (row.available)().is_ok());
+    let is_whole = |advice: &SourcedAdvice| !advice.advice.absent.iter().any(is_available);
     let spot = advice.advice.spot;
     for active in ends.into_iter().filter(|active| active.to_bits() != spot.active.to_bits()) {
         let at_end = recorded(ask, Spot { active, ..spot }, location)?;
@@ -83,10 +84,6 @@ fn covers(
         }
     }
     Ok(is_whole(advice))
-}
-
-fn is_available(mechanism: &str) -> bool {
-    readiness::find(mechanism).is_some_and(|row| (row.available)().is_ok())
 }
 
 /// The mechanisms that were named, or all that are available here.

@@ -1,9 +1,9 @@
 //! Names for runs to compare with: saved, found again, and the nearest where one is mistyped.
 
 use super::flags::Output;
-use crate::commands::{nothing_yet, record_location};
+use crate::commands::{opened, resolved};
 use crate::exit::Trouble;
-use archive::{Location, RunRef};
+use archive::Location;
 
 /// Whether this may be a name: something that a line can show.
 pub fn check(name: &str) -> Result<(), Trouble> {
@@ -15,14 +15,8 @@ pub fn check(name: &str) -> Result<(), Trouble> {
 }
 
 pub fn save(output: &Output, name: &str, run: &str) -> Result<String, Trouble> {
-    let meant = RunRef::parse(run)?;
-    let named = meant.record.is_some() || output.record_file.named().is_some();
-    let location = meant.record.map_or_else(|| record_location(&output.record_file), Ok)?;
-    // Opening it to write would make one where there is none.
-    let number = archive::open_read_only(&location)
-        .and_then(|archive| archive.resolve(&meant.run))
-        .map_err(|error| nothing_yet(error, named))?;
-    set(&location, name, number)
+    let (archive, number) = resolved(run, &output.record_file)?;
+    set(archive.location(), name, number)
 }
 
 pub fn save_number(holder: &Location, name: &str, run: i64) -> Result<String, Trouble> {
@@ -46,11 +40,8 @@ fn set(location: &Location, name: &str, number: i64) -> Result<String, Trouble> 
 }
 
 pub fn run(output: &Output, name: &str) -> Result<String, Trouble> {
-    let location = record_location(&output.record_file)?;
-    let named = output.record_file.named().is_some();
-    let baselines = archive::open_read_only(&location)
-        .and_then(|archive| archive.baselines())
-        .map_err(|error| nothing_yet(error, named))?;
+    let archive = opened(&output.record_file)?;
+    let (location, baselines) = (archive.location(), archive.baselines()?);
     match baselines.iter().find(|(existing, _)| existing == name) {
         Some((_, number)) => Ok(number.to_string()),
         None => Err(Trouble::usage(format!("{location}: {}", absent(name, &baselines)))),

@@ -34,14 +34,9 @@ pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit,
 }
 
 pub(super) fn show_fleet(ask: &Show, fleet: &str, named: &Named) -> Result<Exit, Trouble> {
-    let given = [
-        (ask.profile.is_some(), "--profile"),
-        (ask.like.is_some(), "--like"),
-        (ask.timing, "--timing"),
-        (named.has_runs, "the name of a run"),
-    ];
-    if let Some((_, what)) = given.into_iter().find(|(given, _)| *given) {
-        return Err(Trouble::usage(format!("--fleet shows the runs of a fleet: leave out {what}")));
+    if named.has_runs {
+        let what = "--fleet shows the runs of a fleet: leave out the name of a run";
+        return Err(Trouble::usage(what));
     }
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: ask.all };
     let narrow = |runs: &mut Vec<Run>| super::named::narrow(runs, &named.workloads);

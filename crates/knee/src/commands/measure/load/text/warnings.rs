@@ -17,7 +17,7 @@ pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
 }
 
 pub fn of_load(plan: &Plan, points: &[Point]) -> Vec<String> {
-    let rules = [
+    let rules: [fn(&Plan, &Outcome) -> Option<String>; 11] = [
         busy,
         late,
         missed,
@@ -26,9 +26,9 @@ pub fn of_load(plan: &Plan, points: &[Point]) -> Vec<String> {
         descriptors,
         ports,
         unanswered,
-        broken_tls,
+        |_, outcome| no_tls(&outcome.counts),
         closed,
-        trusting,
+        |plan, _| unverified(plan),
     ];
     let mut all: Vec<(String, Vec<u64>)> = Vec::new();
     for point in points {
@@ -184,18 +184,9 @@ fn unanswered(_plan: &Plan, outcome: &Outcome) -> Option<String> {
         .then(|| "No reply came at all. → whether a server listens there, and speaks HTTP".into())
 }
 
-fn broken_tls(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    no_tls(&outcome.counts)
-}
-
-/// Why a TLS handshake failed, where one did.
 pub fn no_tls(counts: &Counts) -> Option<String> {
     let fault = counts.handshakes.as_ref()?.fault.as_ref()?;
     Some(format!("TLS failed: {fault}. → {}", fault.remedy()))
-}
-
-fn trusting(plan: &Plan, _outcome: &Outcome) -> Option<String> {
-    unverified(plan)
 }
 
 /// Figures of any server that answers there.

@@ -214,7 +214,7 @@ fn a_side_that_this_machine_lost_is_known() {
         let (mut side, mut record) = (side(), Record::default());
         side.tries = BOOTS_MAX;
         come(&mut side, &mut record, Err(fault));
-        assert_eq!((side.ended, side.is_lost_by_host()), (true, is_lost_by_host));
+        assert_eq!((side.ended, side.is_lost_by_host), (true, is_lost_by_host));
     }
 }
 

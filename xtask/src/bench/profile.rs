@@ -81,7 +81,9 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     }
     let usual = shell::output(&mut Command::new(&sampler))?;
     let usual_hz = usual.trim();
-    println!("| workload | CPU time of an operation | with {usual_hz} samples/s | ratio (95 % CI) |");
+    println!(
+        "| workload | CPU time of an operation | with {usual_hz} samples/s | ratio (95 % CI) |"
+    );
     println!("| --- | ---: | ---: | --- |");
     for (workload, words, cpu) in WORKLOADS {
         let record = scratch.path().join("bench.db");
@@ -313,7 +315,12 @@ mod tests {
         let mut tally = Tally::default();
         judge_cost("poll", "997", &pairs(&[1.002; 9]), &mut tally);
         assert_eq!(tally.failed(), 0);
-        judge_cost("poll", "997", &pairs(&[0.9, 1.0, 1.1, 0.95, 1.05, 1.01, 1.0, 1.2, 0.8]), &mut tally);
+        judge_cost(
+            "poll",
+            "997",
+            &pairs(&[0.9, 1.0, 1.1, 0.95, 1.05, 1.01, 1.0, 1.2, 0.8]),
+            &mut tally,
+        );
         assert_eq!(tally.failed(), 0, "undecided");
         judge_cost("poll", "997", &pairs(&[1.05; 9]), &mut tally);
         assert_eq!(tally.failed(), 1);

@@ -92,7 +92,10 @@ fn thin_evidence_leaves_the_order_open_with_the_reason() {
     let short = Some(GrowthReason::RangeTooShort { factor: 4.0 });
     assert_eq!(open(&[100, 150, 200, 300, 400]), short);
     let wide = grow(|n| 1e4 + n, SIZES, 1.0, &mut random);
-    assert_eq!((wide.class, wide.reason), (Class::Undecided, Some(GrowthReason::FactorTooWide { falls: false })));
+    assert_eq!(
+        (wide.class, wide.reason),
+        (Class::Undecided, Some(GrowthReason::FactorTooWide { falls: false }))
+    );
 }
 
 #[test]

@@ -361,7 +361,8 @@ mod tests {
     #[test]
     fn an_exponent_stands_only_where_it_makes_the_factor() {
         let stated = |class: Class, factor: f64, exponent: f64| {
-            let around = |value: f64, by: f64| Estimate { value, low: value - by, high: value + by };
+            let around =
+                |value: f64, by: f64| Estimate { value, low: value - by, high: value + by };
             let growth = Growth {
                 class,
                 classes: Vec::new(),

@@ -130,7 +130,8 @@ pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     engine::raise_descriptors_max();
     let name = sys::proc::comm(pid).unwrap_or_default();
     let start = Instant::now();
-    let mut profiler = Profiler::start(process, stacks::usual_rate_hz()).map_err(|error| trouble(&error))?;
+    let mut profiler =
+        Profiler::start(process, stacks::usual_rate_hz()).map_err(|error| trouble(&error))?;
     let quota = Quota::tightest(pid);
     let is_alive = || observe::check_alive(pid).is_ok();
     while start.elapsed() < ask.seconds && !stop.is_requested() && is_alive() {

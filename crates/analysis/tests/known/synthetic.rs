@@ -94,7 +94,7 @@ fn thin_evidence_leaves_the_order_open_with_the_reason() {
     let wide = grow(|n| 1e4 + n, SIZES, 1.0, &mut random);
     assert_eq!(
         (wide.class, wide.reason),
-        (Class::Undecided, Some(GrowthReason::FactorTooWide { falls: false }))
+        (Class::Undecided, Some(GrowthReason::FactorTooWide { falls: true }))
     );
 }
 

@@ -5,7 +5,6 @@ mod common;
 
 mod http_pages;
 mod httpd_clients;
-mod httpd_conformance;
 mod httpd_ending;
 mod load;
 mod load_behaviour;

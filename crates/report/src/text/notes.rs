@@ -103,12 +103,21 @@ pub(crate) fn facts(table: &Table) -> Vec<StatedFact> {
     let load = load_facts(&table.load);
     let shown = table.facts.iter().chain(&load).filter(is_shown);
     let by_name = grouped(shown.map(|fact| (&fact.name, fact)));
-    let stated = |(name, facts): (&String, Vec<&FactByPoint>)| StatedFact {
-        name: fact_name(name).to_owned(),
-        by: if facts[0].subject.is_some() { "subject" } else { table.axis.as_str() }.to_owned(),
-        lines: facts.iter().flat_map(|fact| fact_lines(table, fact)).collect(),
+    let stated = |(name, facts): (&String, Vec<&FactByPoint>)| {
+        let lines = facts.iter().flat_map(|fact| fact_lines(table, fact));
+        let (by, lines) = match facts[0].subject {
+            None => (table.axis.as_str(), lines.collect()),
+            Some(_) => ("subject", of_alike_subjects(lines)),
+        };
+        StatedFact { name: fact_name(name).to_owned(), by: by.to_owned(), lines }
     };
     by_name.into_iter().map(stated).collect()
+}
+
+/// Subjects with the same values have one line.
+fn of_alike_subjects(lines: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let by_values = grouped(lines.map(|(subject, values)| (values, subject)));
+    by_values.into_iter().map(|(values, subjects)| (list(&subjects), values)).collect()
 }
 
 fn fact_lines(table: &Table, fact: &FactByPoint) -> Vec<(String, String)> {

@@ -94,7 +94,7 @@ fn few_runs_and_quiet_ones_say_so() {
 fn the_page_has_every_line_and_loads_nothing() {
     let history = made(20);
     let page = html::page(&history);
-    assert_eq!(page.matches("<figure class=\"timeline\">").count(), history.lines.len());
+    assert_eq!(page.matches("<figure class=\"timeline\"").count(), history.lines.len());
     assert!(page.contains("&lt;edge&gt;") && !page.contains("<edge>"));
     let value = serde_json::to_value(json::value(&history)).expect("written");
     let sentences = value["changes"].as_array().expect("changes").iter();

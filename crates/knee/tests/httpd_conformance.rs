@@ -1,9 +1,11 @@
 //! What `knee httpd` answers is what nginx answers, byte by byte where it matters; where it isn't, the
 //! row says why, and what each says.
 
+mod common;
+#[path = "httpd_conformance/rows.rs"]
 mod rows;
 
-use crate::common::http::{Client, Httpd, Nginx, Reply};
+use common::http::{Client, Httpd, Nginx, Reply};
 use rows::{ROWS, Row};
 use std::collections::BTreeMap;
 use std::path::Path;

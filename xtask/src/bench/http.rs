@@ -86,6 +86,11 @@ impl Arena {
     }
 }
 
+/// Why nothing is compared with a program that is missing.
+fn not_here(program: &str) -> String {
+    format!("{program} is not here: `cargo xtask setup` installs it")
+}
+
 fn judge_all(comparisons: &[Comparison], tally: &mut Tally) {
     for comparison in comparisons {
         let Comparison { rival, setting, row, is_bounded } = comparison;

@@ -38,14 +38,8 @@ impl Growth {
         if self.constant.is_some() {
             return true;
         }
-        let is_steep = [
-            Class::Linear,
-            Class::AtLeastLinear,
-            Class::Linearithmic,
-            Class::FasterThanLinear,
-            Class::Quadratic,
-        ];
-        if self.from == 0 || (is_steep.contains(&self.class) && exponent.value < EVEN) {
+        let is_steep = self.classes.first().is_some_and(|lowest| *lowest >= Class::Linear);
+        if self.from == 0 || (is_steep && exponent.value < EVEN) {
             return false;
         }
         let range = (self.to as f64 / self.from as f64).ln();

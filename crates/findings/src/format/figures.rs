@@ -365,7 +365,11 @@ mod tests {
                 |value: f64, by: f64| Estimate { value, low: value - by, high: value + by };
             let growth = Growth {
                 class,
-                classes: Vec::new(),
+                classes: if class == Class::AtLeastLinear {
+                    vec![Class::Linear]
+                } else {
+                    Vec::new()
+                },
                 factor: around(factor, 0.01 * factor),
                 from: 10,
                 to: 10_000,

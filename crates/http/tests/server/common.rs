@@ -115,6 +115,15 @@ pub fn get(stream: &mut TcpStream, path: &str) -> Reply {
     read_reply(stream, false)
 }
 
+/// Requests of several kinds behind each other are all answered.
+pub fn mixed_are_answered(stream: &mut (impl Read + Write)) {
+    let mixed = [request("GET", "/big"), request("HEAD", "/big"), request("GET", "/small")];
+    stream.write_all(&mixed.concat()).unwrap();
+    assert!(read_reply(stream, false).body == *BIG);
+    assert_eq!(read_reply(stream, true).length, BIG.len());
+    assert_eq!(read_reply(stream, false).body, SMALL);
+}
+
 /// Reads one reply, and not a byte behind it.
 pub fn read_reply(stream: &mut impl Read, head_only: bool) -> Reply {
     let mut head = Vec::new();

@@ -3,7 +3,7 @@
 use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
 use super::super::{RUN_MAX, in_turn};
-use super::{Arena, Comparison, GENERATOR_CPU, SERVER_CPU};
+use super::{Arena, Comparison, GENERATOR_CPU, SERVER_CPU, not_here};
 use crate::setup;
 use crate::shell;
 use crate::tally::Tally;
@@ -48,7 +48,7 @@ pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> 
         let step = format!("bench http: {ours} and {rival}, {setting}");
         let missing = ["nginx", *rival].into_iter().find(|name| setup::program(name).is_none());
         if let Some(missing) = missing {
-            tally.skip(&step, &format!("{missing} is not here: `cargo xtask setup` installs it"));
+            tally.skip(&step, &not_here(missing));
             continue;
         }
         let pairs = pairs(arena, &game)?;

@@ -4,7 +4,7 @@ use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
 use super::super::{RUN_MAX, c_compiler, in_turn};
 use super::generators::{BYTES, CONNECTIONS, FILE, our_count, wrk_count};
-use super::{Arena, Comparison, GENERATOR_CPU, SERVER_CPU};
+use super::{Arena, Comparison, GENERATOR_CPU, SERVER_CPU, not_here};
 use crate::setup;
 use crate::shell;
 use crate::tally::Tally;
@@ -36,8 +36,7 @@ pub fn servers(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> {
     let mut comparisons = Vec::new();
     for generator in ["wrk", "knee load"] {
         if generator == "wrk" && setup::program("wrk").is_none() {
-            let why = "wrk is not here: `cargo xtask setup` installs it";
-            tally.skip("bench http: servers and the C loop, by wrk", why);
+            tally.skip("bench http: servers and the C loop, by wrk", &not_here("wrk"));
             continue;
         }
         for ours in MECHANISMS {

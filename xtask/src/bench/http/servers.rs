@@ -4,7 +4,7 @@ use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
 use super::super::{NOT_POSSIBLE, RUN_MAX, failure_text, samples_of};
 use super::generators::{self, BYTES};
-use super::{Arena, Comparison};
+use super::{Arena, Comparison, not_here};
 use crate::setup;
 use crate::shell;
 use crate::tally::Tally;
@@ -165,7 +165,7 @@ fn measure(arena: &Arena, setting: &Setting, name: &str) -> Result<Result<Figure
 /// The same of requests with these header lines.
 fn by_wrk(arena: &Arena, lines: &[&str], name: &str) -> Result<Result<Figures, String>> {
     if let Some(missing) = ["wrk", name].into_iter().find(|name| is_missing(name)) {
-        return Ok(Err(format!("{missing} is not here: `cargo xtask setup` installs it")));
+        return Ok(Err(not_here(missing)));
     }
     let wrk = setup::program("wrk").context("it was here a moment ago")?;
     let words = generators::wrk_words(arena.options.time_ms, lines);

@@ -11,7 +11,7 @@ use crate::answer::{counted, done, owned};
 use crate::map::{Behind, Map, page_bytes};
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::{Ioctl, c_ulong};
@@ -337,6 +337,11 @@ impl Event {
         unsafe { owned(fd as RawFd) }.map(Event)
     }
 
+    /// Another descriptor of the same event.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Event)
+    }
+
     /// Only what meets this condition is sampled or counted: `id==232||id==7`.
     pub fn filter(&self, expression: &CStr) -> io::Result<()> {
         // SAFETY: the request reads a text that ends with a zero.
@@ -386,7 +391,6 @@ fn with_stacks(stack_bytes: u32) -> Attributes {
         sample_type: COUNTER_AND_CHAIN | if has_state { USER_STATE } else { 0 },
         sample_regs_user: if has_state { USER_REGISTERS } else { 0 },
         sample_stack_user: if has_state { stack_bytes } else { 0 },
-        wakeup_watermark: 1 << 30,
         clock_id: libc::CLOCK_MONOTONIC,
         ..Attributes::default()
     }
@@ -403,6 +407,13 @@ fn of_cpu(stack_bytes: u32, other_flags: u64) -> Attributes {
 /// The bits of a bit field as C lays it out here: from the other end where bytes are.
 fn bit_field(bits: u64) -> u64 {
     if cfg!(target_endian = "big") { bits.reverse_bits() } else { bits }
+}
+
+/// Is ready to read when its ring is half full, and hung up when its thread has ended.
+impl AsFd for Event {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// A ring of records that the kernel writes and we read. What does not fit is lost, and the kernel

@@ -26,8 +26,8 @@ use sys::process::{End, Resources};
 
 /// How long the stacks of a worker are sampled at its deadline.
 const STACK_SAMPLE: Duration = Duration::from_millis(200);
-/// The kernel's buffers of a profile are emptied this often, before they overflow.
-const TAKE_INTERVAL: Duration = Duration::from_millis(20);
+/// Samples are unwound this often: what they run may have ended later, and the worker's core has two sides.
+const TAKE_INTERVAL: Duration = Duration::from_millis(100);
 /// The end of a worker's standard error that is kept.
 const STDERR_BYTES_MAX: usize = 4 << 10;
 

@@ -3,12 +3,12 @@
 use super::error::{ProfileError, perf_level};
 use crate::threads::THREADS_MAX;
 use model::SampledEvent;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::setpriority_process;
 use rustix::thread::gettid;
 use std::collections::BTreeSet;
-use std::io;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::io::{self, PipeReader, PipeWriter};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,8 +33,9 @@ const WARM_UP: Duration = Duration::from_millis(5);
 const RING_S: f64 = 0.25;
 /// The best priority of a thread that is no real-time one.
 const NICE_MIN: i32 = -20;
-/// And is emptied after this one.
-const EMPTIED_AFTER: Duration = Duration::from_millis(10);
+/// The kernel says when half of it is full; not of a thread that has ended, though its descendants write on. From then on
+/// all are looked at this often.
+const LOOKED_AT_AFTER: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 /// Bytes of a program's stack in the sample of a clock: of most programs all of it. Where rings are small, it is less.
 const STACK_BYTES_MAX: u32 = 8192;
 const STACK_BYTES_MIN: u32 = 512;
@@ -64,8 +65,8 @@ pub(super) struct Clocks {
     pub setting: Setting,
     cpus: Vec<CpuClock>,
     rings: Arc<Mutex<Rings>>,
-    /// Whatever empties the rings ends with this.
-    emptied: Option<Sender<()>>,
+    /// Whatever empties the rings ends when this is closed.
+    emptied: Option<PipeWriter>,
     /// The clocks of threads that were attached later: they write to the rings of [`Clocks::cpus`].
     attached: Vec<Event>,
     /// The tracepoints and switches of each CPU, which write to its ring.
@@ -187,16 +188,11 @@ impl Clocks {
     /// programs, which takes longer than a ring lasts.
     pub fn enable(&mut self) -> Result<(), ProfileError> {
         let refused = |error: io::Error| ProfileError::System(error.to_string());
-        let (emptied, ended) = channel();
+        let (ended, emptied) = io::pipe().map_err(refused)?;
+        let each = self.cpus.iter().map(|clock| clock.event.try_clone());
+        let events: Vec<Event> = each.collect::<io::Result<_>>().map_err(refused)?;
         let rings = Arc::clone(&self.rings);
-        let empty = move || {
-            // A ring fills while others have the CPUs. Without the right to a higher priority, this thread waits like them.
-            let _ = setpriority_process(Some(gettid()), NICE_MIN);
-            while ended.recv_timeout(EMPTIED_AFTER) == Err(RecvTimeoutError::Timeout) {
-                rings.lock().unwrap_or_else(PoisonError::into_inner).empty();
-            }
-        };
-        thread::Builder::new().spawn(empty).map_err(refused)?;
+        thread::Builder::new().spawn(move || empty(&rings, events, &ended)).map_err(refused)?;
         self.emptied = Some(emptied);
         let mut events = self.cpus.iter().map(|clock| &clock.event).chain(&self.tracepoints);
         events.try_for_each(Event::enable).map_err(refused)
@@ -261,6 +257,27 @@ impl Clocks {
             SampleClock::CpuTime { .. } => SampledEvent::CpuClock,
             SampleClock::Cycles { .. } => SampledEvent::Cycles,
         }
+    }
+}
+
+/// Empties the rings of `events` as they fill, until `ended` is closed on its other side.
+fn empty(rings: &Mutex<Rings>, mut events: Vec<Event>, ended: &PipeReader) {
+    // A ring fills while others have the CPUs. Without the right to a higher priority, this thread waits like them.
+    let _ = setpriority_process(Some(gettid()), NICE_MIN);
+    let mut after = None;
+    loop {
+        let mut watched = vec![PollFd::new(ended, PollFlags::IN)];
+        watched.extend(events.iter().map(|event| PollFd::new(event, PollFlags::IN)));
+        let failed = poll(&mut watched, after.as_ref()).is_err_and(|errno| errno != Errno::INTR);
+        if failed || !watched[0].revents().is_empty() {
+            return;
+        }
+        let has_ended = |event: &PollFd<'_>| event.revents().contains(PollFlags::HUP);
+        if watched.iter().any(has_ended) {
+            after = Some(LOOKED_AT_AFTER);
+            events.clear();
+        }
+        rings.lock().unwrap_or_else(PoisonError::into_inner).empty();
     }
 }
 

@@ -1,11 +1,14 @@
 //! What a sample costs here, and the rate that follows.
 //!
-//! A thread that does nothing but read the clock sees each interrupt as a gap between two readings. The gaps that samples
-//! of this thread were taken in have all of their cost: the interrupt, the exits of a virtual machine for it, and the
-//! copy of the stack.
+//! A thread polls a pipe and reads its CPU time around each call. The calls that a sample fell into, and the next few, take
+//! longer than others: by the interrupt, the exits of a virtual machine for it, the walk over the kernel's part of the
+//! stack, the copy of the program's, and the caches that are cold after it.
 
 use super::clocks::{Clocks, cycles_per_s};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::gettid;
+use rustix::time::{ClockId, clock_gettime};
+use std::io;
 use std::time::Duration;
 use sys::clock::Clock;
 use sys::perf::{Event, Record, records};
@@ -14,12 +17,14 @@ use sys::perf::{Event, Record, records};
 const COST_MAX: f64 = 0.01;
 /// Rates of which the highest is taken that costs no more: primes, so that no timer keeps pace with one.
 const RATES_HZ: [u64; 8] = [997, 701, 487, 337, 239, 167, 113, 83];
-/// For this time the clock is read.
+/// For this time it polls.
 const LOOK: Duration = Duration::from_millis(60);
-/// Readings that are closer have nothing between them.
-const GAP_MIN_NS: u64 = 300;
-/// Of fewer gaps the middle one is left to chance.
-const GAPS_MIN: usize = 6;
+/// Entries of a call, all of one pipe: some microseconds.
+const ENTRIES: usize = 256;
+/// After as many calls the caches are warm again.
+const CALLS_AFTER: usize = 10;
+/// Of fewer samples the mean is left to chance.
+const SAMPLES_MIN: usize = 6;
 
 /// Samples a second that take a hundredth of a CPU here at the most: 997 where that is not known, and never fewer than 83.
 pub fn usual_rate_hz() -> u64 {
@@ -31,42 +36,55 @@ fn rate_hz(cost_ns: f64) -> u64 {
     RATES_HZ.into_iter().find(is_cheap).unwrap_or(RATES_HZ[RATES_HZ.len() - 1])
 }
 
-/// The time that a sample of the calling thread takes from it; none where nothing can be sampled, or others have the CPU.
+/// The CPU time that a sample of the calling thread takes from it; none where nothing can be sampled, or others have the CPU.
 fn sample_cost_ns() -> Option<f64> {
     let cycles = cycles_per_s();
     let mut clocks =
         Clocks::open_with(std::process::id(), RATES_HZ[0], cycles, &Event::clock).ok()?;
     clocks.enable().ok()?;
-    let gaps = gaps();
+    let calls = calls().ok()?;
     clocks.disable();
     let mut bytes = Vec::new();
     clocks.take(&mut bytes);
     let own = gettid().as_raw_pid().cast_unsigned();
+    let mut usual: Vec<u64> =
+        calls.windows(2).map(|pair| pair[1].cpu_ns - pair[0].cpu_ns).collect();
+    usual.sort_unstable();
+    let usual_ns = *usual.get(usual.len() / 2)? as f64 * CALLS_AFTER as f64;
     let of_sample = |record: Record<'_>| {
         let Record::Sample(sample) = record else { return None };
-        let after = gaps.partition_point(|gap| gap.0 <= sample.time_ns);
-        let (from, to) = *gaps.get(after.checked_sub(1)?)?;
-        (sample.tid == own && sample.time_ns <= to).then_some(to - from)
+        let at = calls.partition_point(|call| call.time_ns <= sample.time_ns).checked_sub(1)?;
+        let (from, to) = (&calls[at], calls.get(at + CALLS_AFTER)?);
+        (sample.tid == own).then_some((to.cpu_ns - from.cpu_ns) as f64 - usual_ns)
     };
-    let mut costs: Vec<u64> = records(&bytes).filter_map(of_sample).collect();
-    costs.sort_unstable();
-    (costs.len() >= GAPS_MIN).then(|| costs[costs.len() / 2] as f64)
+    let costs: Vec<f64> = records(&bytes).filter_map(of_sample).collect();
+    (costs.len() >= SAMPLES_MIN).then(|| costs.iter().sum::<f64>() / costs.len() as f64)
 }
 
-/// Where readings of the clock are apart: the last one before, and the first one after.
-fn gaps() -> Vec<(u64, u64)> {
-    let clock = Clock::Monotonic;
-    let mut gaps = Vec::new();
-    let mut last = clock.now();
-    let end = last + LOOK.as_nanos() as u64;
-    while last < end {
-        let now = clock.now();
-        if now - last >= GAP_MIN_NS {
-            gaps.push((last, now));
-        }
-        last = now;
+/// The beginning of a call.
+struct Call {
+    time_ns: u64,
+    /// CPU time of the thread.
+    cpu_ns: u64,
+}
+
+fn calls() -> io::Result<Vec<Call>> {
+    let (read, _write) = io::pipe()?;
+    let mut entries = vec![PollFd::new(&read, PollFlags::IN); ENTRIES];
+    let now = || Call { time_ns: Clock::Monotonic.now(), cpu_ns: thread_cpu_ns() };
+    let mut calls = vec![now()];
+    let end_ns = calls[0].time_ns + LOOK.as_nanos() as u64;
+    while calls.last().is_some_and(|call| call.time_ns < end_ns) {
+        poll(&mut entries, Some(&Timespec::default()))?;
+        calls.push(now());
     }
-    gaps
+    Ok(calls)
+}
+
+/// CPU time of the calling thread.
+fn thread_cpu_ns() -> u64 {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::ThreadCPUTime);
+    tv_sec as u64 * 1_000_000_000 + tv_nsec as u64
 }
 
 #[cfg(test)]
@@ -85,7 +103,7 @@ mod tests {
         let start = Instant::now();
         // Others may have the CPU all the time.
         let Some(cost_ns) = sample_cost_ns() else { return };
-        assert!(cost_ns >= GAP_MIN_NS as f64, "{cost_ns}");
+        assert!(cost_ns > 0.0, "{cost_ns}");
         assert!(cost_ns < start.elapsed().as_nanos() as f64, "{cost_ns}");
         assert!(RATES_HZ.contains(&usual_rate_hz()));
     }

@@ -150,12 +150,14 @@ pub(crate) fn growth(levels: &[Level], beyond: f64) -> Growth {
 
 /// The one rule: constant, grows, falls or undecided.
 fn verdict(factor: Estimate) -> Class {
-    let Estimate { value, low, high } = factor;
+    let Estimate { low, high, .. } = factor;
+    let has_grown =
+        |low: f64, value: f64| low > 1.0 && value > FLAT_FACTOR_MAX || low > FLAT_FACTOR_MAX.sqrt();
     if low >= 1.0 / FLAT_FACTOR_MAX && high <= FLAT_FACTOR_MAX {
         Class::Constant
-    } else if low > 1.0 && value > FLAT_FACTOR_MAX {
+    } else if has_grown(low, factor.value) {
         Class::Grows
-    } else if high < 1.0 && value < 1.0 / FLAT_FACTOR_MAX {
+    } else if has_grown(1.0 / high, 1.0 / factor.value) {
         Class::Falls
     } else {
         Class::Undecided
@@ -222,6 +224,8 @@ mod tests {
         assert_eq!(judged(0.8, 1.0, 1.29), Class::Constant);
         assert_eq!(judged(1.1, 1.2, 1.29), Class::Constant, "it grows, and hardly");
         assert_eq!(judged(1.1, 1.2, 1.31), Class::Undecided);
+        assert_eq!(judged(1.26, 1.28, 1.31), Class::Grows, "no more rounds would make it flat");
+        assert_eq!(judged(0.766, 0.778, 0.791), Class::Falls);
         assert_eq!(judged(1.1, 1.31, 1.6), Class::Grows);
         assert_eq!(judged(0.99, 1.5, 2.0), Class::Undecided);
         assert_eq!(judged(0.5, 0.7, 0.9), Class::Falls);

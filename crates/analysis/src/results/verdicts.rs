@@ -401,7 +401,6 @@ impl ComparisonOutcome {
         match self {
             Self::Unknown { reason: TooFewCommonPoints { .. } } => Some(Remedy::MorePoints),
             Self::Unknown { .. } => Some(Remedy::MoreRounds),
-            Self::TooClose { .. } if !self.is_same() => Some(Remedy::MoreRounds),
             _ => None,
         }
     }

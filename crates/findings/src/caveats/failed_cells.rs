@@ -46,7 +46,7 @@ impl CaveatKind for FailedCells {
             let keys = keys.concat();
             Self {
                 series: AffectedSeries::new(run, keys[0]),
-                event: events.join(" or "),
+                event: in_ways(&events),
                 cells: keys.len(),
                 onwards: are_all_from_the_first(run, &keys),
                 points,
@@ -64,6 +64,17 @@ impl CaveatKind for FailedCells {
         let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
         let cells = counted(&count(self.cells as u64), "cells");
         format!("{cells} of {series} at {at} failed: {event}")
+    }
+}
+
+/// In which ways cells failed: the first two, and how many more.
+fn in_ways(events: &[String]) -> String {
+    match events {
+        [first, second, _, ..] => {
+            let more = counted(&count(events.len() as u64 - 2), "more ways");
+            format!("{first} or {second}, or in {more}")
+        }
+        _ => events.join(" or "),
     }
 }
 
@@ -112,5 +123,8 @@ mod tests {
             .map(Caveat::line)
             .collect();
         assert_eq!(all, ["a fails from 2 on: exited with 3 or exited with 4"]);
+        let ways = ["a", "b", "c", "d"].map(str::to_owned);
+        assert_eq!(super::in_ways(&ways[..3]), "a or b, or in 1 more way");
+        assert_eq!(super::in_ways(&ways), "a or b, or in 2 more ways");
     }
 }

@@ -8,6 +8,7 @@ use crate::format::{
 };
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
+use analysis::thresholds::FLAT_FACTOR_MAX;
 use analysis::{ComparisonOutcome, Estimate, Remedy, SubjectComparison, Table};
 
 /// How two series compare along the axis.
@@ -41,15 +42,13 @@ impl FindingKind for Crossover {
     }
 
     fn section(&self) -> Section {
-        let outcome = &self.comparison.outcome;
-        match outcome {
+        match &self.comparison.outcome {
             ComparisonOutcome::Crosses { crossovers } if !crossovers.is_empty() => {
                 Section::ChangesSides
             }
             ComparisonOutcome::Unsettled { .. } | ComparisonOutcome::Unknown { .. } => {
                 Section::Open
             }
-            ComparisonOutcome::TooClose { .. } if !outcome.is_same() => Section::Open,
             _ => Section::ListOnly,
         }
     }
@@ -135,7 +134,7 @@ impl FindingKind for Crossover {
         let (word, tone) = match &all[0].comparison.outcome {
             ComparisonOutcome::Crosses { .. } => ("overtakes", Tone::Neutral),
             outcome if outcome.is_same() => ("the same", Tone::Low),
-            ComparisonOutcome::TooClose { .. } => ("too close", Tone::Open),
+            ComparisonOutcome::TooClose { .. } => ("too close", Tone::Low),
             ComparisonOutcome::Throughout { .. } => ("none in range", Tone::Open),
             ComparisonOutcome::Unsettled { .. } => ("unsettled", Tone::Open),
             ComparisonOutcome::Unknown { .. } => ("undecided", Tone::Open),
@@ -237,7 +236,12 @@ fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
             at_most(bound),
             ratio_with_interval(ratio)
         ),
-        None => format!("too close to call{range}: neither leads by more than {max_lead}"),
+        None => {
+            let bound = factor(FLAT_FACTOR_MAX);
+            format!(
+                "too close to call{range}: neither leads by more than {bound}, here by {max_lead} at most"
+            )
+        }
     }
 }
 

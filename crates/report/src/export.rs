@@ -5,9 +5,10 @@
 
 mod material;
 mod narrowed;
+mod picture;
 mod sampled;
 
-pub use material::{Content, Format, Head, Material, Selection, What};
+pub use material::{COLOURS, Content, Format, Head, Material, Selection, What};
 pub use narrowed::{narrowed, selected};
 
 /// Declares each module, and gives its format a row.
@@ -26,6 +27,7 @@ table! {
     jsonl,
     gnuplot,
     svg,
+    png,
     markdown,
     openmetrics,
     github_action_benchmark,

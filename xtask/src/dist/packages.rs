@@ -172,17 +172,21 @@ fn sums(lock: &str) -> BTreeMap<(String, String), String> {
         .collect()
 }
 
-/// The licences in a directory, in order of their files' names.
+/// The licences in a directory and below it, such as that of a font, in order of their paths.
 fn licence_texts(directory: &Path) -> Result<Vec<String>> {
-    let mut files: Vec<_> = fs::read_dir(directory)
-        .with_context(|| format!("reading {}", directory.display()))?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
+    let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(directory) = left.pop() {
+        let entries =
+            fs::read_dir(&directory).with_context(|| format!("reading {}", directory.display()))?;
+        for path in entries.flatten().map(|entry| entry.path()) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-            path.is_file() && LICENCE_FILES.iter().any(|begin| name.starts_with(begin))
-        })
-        .collect();
+            if path.is_dir() {
+                left.push(path);
+            } else if LICENCE_FILES.iter().any(|begin| name.starts_with(begin)) {
+                files.push(path);
+            }
+        }
+    }
     files.sort();
     let read = |path: &std::path::PathBuf| {
         let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;

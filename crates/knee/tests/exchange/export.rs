@@ -140,7 +140,7 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
         (&["export"], "--format"),
         (
             &["export", "--format", "xml"],
-            "csv or json or jsonl or gnuplot or svg or markdown or openmetrics",
+            "csv or json or jsonl or gnuplot or svg or png or markdown or openmetrics",
         ),
         (
             &["export", "--format", "json", "--what", "medians"],
@@ -164,7 +164,7 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
         (&["export", "99", "--format", "csv"], "99"),
         (
             &["export", "--format", "json", "--points", "10k"],
-            "--points is for --format svg and markdown and folded and pprof and perf-script and speedscope",
+            "--points is for --format svg and png and markdown and folded and pprof and perf-script and speedscope",
         ),
         (
             &["export", "--format", "markdown", "--points", "7"],

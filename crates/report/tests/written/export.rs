@@ -14,13 +14,16 @@ use std::process::Command;
 const AWKWARD: &str = "a|b, \"c\" 'd' `touch made-by-a-title` {x}_y^z @e \\ <i>&amp;\n# EOF";
 
 fn written(run: &Run, format: &str, what: impl Into<Option<What>>) -> String {
+    String::from_utf8(written_bytes(run, format, what)).expect("UTF-8")
+}
+
+fn written_bytes(run: &Run, format: &str, what: impl Into<Option<What>>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let format = find(format).expect("a format");
     let what = what.into().filter(|what| format.choices.contains(what));
     (format.write)(&Material::new(run, what), &mut bytes).expect("written");
-    let text = String::from_utf8(bytes).expect("UTF-8");
-    assert!(format.heads[0].is_of(text.as_bytes()), "{}: {:?}", format.name, text.lines().next());
-    text
+    assert!(format.heads[0].is_of(&bytes), "{}: {:?}", format.name, bytes.get(..16));
+    bytes
 }
 
 /// A run whose every word is awkward.
@@ -462,6 +465,25 @@ fn a_picture_names_what_it_shows() {
 }
 
 #[test]
+fn a_picture_in_pixels_has_lines_and_text() {
+    let (run, _) = realistic(3);
+    let bytes = written_bytes(&run, "png", None);
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a head");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    let frame = reader.next_frame(&mut pixels).expect("pixels");
+    assert_eq!((frame.width, frame.height % 480), (960, 0));
+    let rows: Vec<&[u8]> = pixels.chunks_exact(3 * 960).collect();
+    let count = |columns: std::ops::Range<usize>, colour: [u8; 3]| {
+        let pixels = rows.iter().flat_map(|row| row.chunks_exact(3)).enumerate();
+        pixels.filter(|(at, pixel)| columns.contains(&(at % 960)) && *pixel == colour).count()
+    };
+    let first = u32::from_str_radix(&report::export::COLOURS[0][1..], 16).expect("a colour");
+    let [_, colour @ ..] = first.to_be_bytes();
+    assert!(count(0..760, colour) > 100, "a line");
+    assert!(count(790..960, [0; 3]) > 20, "a name");
+}
+
+#[test]
 fn gnuplot_draws_a_single_point_and_a_run_of_nothing() {
     let (mut run, _) = trajectory::before(Size::SMALL);
     for cell in &mut run.cells {
@@ -490,7 +512,9 @@ fn gnuplot_draws_a_single_point_and_a_run_of_nothing() {
 fn a_format_that_can_choose_gives_two_forms_and_others_one() {
     let run = small();
     let differs = |format: &Format| {
-        written(&run, format.name, What::Samples) != written(&run, format.name, What::Medians)
+        let [samples, medians] =
+            [What::Samples, What::Medians].map(|what| written_bytes(&run, format.name, what));
+        samples != medians
     };
     // Profiles have tests of their own: profile_exports.rs.
     for format in TABLE.iter().filter(|format| format.content != Content::Profile) {

@@ -35,10 +35,10 @@ pub struct Export {
     /// one sort only, that]
     #[arg(long, value_name = "WHAT", value_parser = usage::one_of(CHOICES))]
     pub what: Option<What>,
-    /// Of svg, markdown and the formats of profiles: these subjects only
+    /// Of svg, png, markdown and the formats of profiles: these subjects only
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub subjects: Vec<String>,
-    /// Of svg, markdown and the formats of profiles: these points on the axis only
+    /// Of svg, png, markdown and the formats of profiles: these points on the axis only
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = quantities::count)]
     pub points: Vec<u64>,
     #[command(flatten)]

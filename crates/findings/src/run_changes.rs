@@ -44,12 +44,18 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
             let (verdict, points) = (verdict(ratio), names.points(points));
             format!("{subject} is {verdict} at {points}: {up_to}{}", with_interval(ratio))
         }
-        ChangeDetail::Medians { ratio } => format!(
-            "{subject} is {} by its medians, {}, but not by its best tenth: a part of its operations \
-             changed, or a neighbour disturbed one of the runs; turns tell which (`knee ab`)",
-            verdict(ratio),
-            with_interval(ratio)
-        ),
+        ChangeDetail::Medians { ratio } => {
+            let (verdict, ratio) = (verdict(ratio), with_interval(ratio));
+            let turns = if comparison.is_of_two_machines() {
+                "both again tell which"
+            } else {
+                "turns tell which (`knee ab`)"
+            };
+            format!(
+                "{subject} is {verdict} by its medians, {ratio}, but not by its best tenth: a part of its operations \
+                 changed, or a neighbour disturbed one of the runs; {turns}"
+            )
+        }
         ChangeDetail::Growth { base, new } => {
             let (from, to) = (count(new.from), count(new.to));
             let axis = names.axis();

@@ -5,7 +5,7 @@ use crate::calls::CallsChange;
 use crate::{
     CutShort, Estimate, Growth, Modes, ProfileDifference, RateTrend, SubjectComparison, Table,
 };
-use model::{FailureReason, MetricInfo, Parameters, RunSummary};
+use model::{FailureReason, HOST_ID, HOST_NAME, MetricInfo, Parameters, RunSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,6 +52,13 @@ pub struct Comparison {
     /// What changed: verdicts, growth, crossovers, modes; the headline metrics' first.
     #[serde(skip)]
     pub changes: Vec<Change>,
+}
+
+impl Comparison {
+    /// Whether two machines measured it, which can't take turns.
+    pub fn is_of_two_machines(&self) -> bool {
+        self.differences.iter().any(|fact| [HOST_NAME, HOST_ID].contains(&&*fact.what))
+    }
 }
 
 /// What difference a comparison can show. Differences are shares: 0.2 is 20 %.

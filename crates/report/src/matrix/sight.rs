@@ -23,6 +23,11 @@ pub(super) fn more_rounds(comparison: &Comparison, new: &Run, rounds: u32) -> St
         format!("the same with --rounds {rounds}{time}")
     } else if new.is_load() {
         longer_load(new, rounds)
+    } else if comparison.is_of_two_machines() {
+        format!(
+            "both again with --rounds {rounds}{}",
+            in_that_time(rounds, round_ms(comparison, new))
+        )
     } else {
         in_turns(rounds, round_ms(comparison, new))
     }

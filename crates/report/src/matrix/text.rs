@@ -203,10 +203,10 @@ pub(super) fn advice(matrix: &Matrix<'_>) -> Option<Warning> {
     let wanted = sensitivity
         .and_then(|sensitivity| sensitivity.rounds)
         .filter(|&wanted| wanted > rounds(new));
-    let why = if comparison.paired {
-        "more rounds narrow their CIs"
-    } else if new.is_load() {
+    let why = if new.is_load() && !comparison.paired {
         "a longer load has more intervals"
+    } else if comparison.paired || comparison.is_of_two_machines() {
+        "more rounds narrow their CIs"
     } else {
         "taking turns removes what changes from run to run, and more rounds narrow the CIs"
     };

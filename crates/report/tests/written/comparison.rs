@@ -1,7 +1,7 @@
 //! A comparison as people and programs see it: terminal, JSON, Markdown, page.
 
 use crate::fixture::compared::{alike, compared};
-use analysis::compare::{Comparison, Direction, Sensitivity, Verdict};
+use analysis::compare::{Comparison, Difference, Direction, Sensitivity, Verdict};
 use findings::Conclusions;
 use model::Run;
 use report::layout::{Detail, Style};
@@ -259,12 +259,16 @@ fn a_page_of_several_machines_names_them_in_its_legend() {
 
 #[test]
 fn a_comparison_of_two_hosts_names_them() {
-    let (mut runs, comparison) = compared(false);
-    assert!(terminal(&pair(&runs, &comparison), &PLAIN).starts_with("base  run 7"), "one host");
+    let (mut runs, mut comparison) = compared(false);
+    let text = terminal(&pair(&runs, &comparison), &PLAIN);
+    assert!(text.starts_with("base  run 7") && text.contains("by knee ab"), "one host: {text}");
     for ((run, _), host) in runs.iter_mut().zip(["alpha", "beta"]) {
         run.host_before.facts.insert(model::HOST_NAME.to_owned(), host.into());
     }
+    let [base, new] = ["alpha", "beta"].map(|host| Some(host.to_owned()));
+    comparison.differences.push(Difference { what: model::HOST_NAME.to_owned(), base, new });
     let text = terminal(&pair(&runs, &comparison), &PLAIN);
+    assert!(text.contains("both again with --rounds") && !text.contains("knee ab"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("base alpha: run 7") && words.contains("new beta: run 8"), "{text}");
 }

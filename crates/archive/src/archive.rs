@@ -76,7 +76,7 @@ pub trait Archive: RunWriter {
     /// no other run shares.
     ///
     /// # Errors
-    /// [`Error::NoSuchRun`], [`Error::AmbiguousRun`], [`Error::EmptyRecord`]; else why the archive
+    /// [`Error::NoSuchRun`], [`Error::EmptyRecord`]; else why the archive
     /// can't be read.
     fn resolve(&self, name: &str) -> Result<i64, Error> {
         reference::pick(&self.runs()?, name, self.location().shown())

@@ -3,6 +3,7 @@
 use crate::{ServerFault, sqlite};
 use model::RunState;
 use rusqlite::ErrorCode;
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,25 +21,15 @@ pub enum Error {
         /// What was asked for.
         run: String,
     },
-    /// Several runs' ids begin that way.
-    #[error("{path}: {prefix} could be {}; name it with more digits", .matches.join(" or "))]
-    AmbiguousRun {
-        /// The record.
-        path: PathBuf,
-        /// What was asked for.
-        prefix: String,
-        /// The runs it could be, as `run 7 (id, start)`.
-        matches: Vec<String>,
-    },
     /// The record holds no run.
     #[error("{0} holds no runs yet")]
     EmptyRecord(PathBuf),
-    /// It does not name a run.
-    #[error(
-        "'{0}' does not name a run; use last, last@HOST, a number, the beginning of an id, FILE.db \
-         or FILE.db:RUN"
-    )]
-    BadRunRef(String),
+    /// Something else has to be named: what was named is no run, no place of a record, or none that this knee reads.
+    #[error("{0}")]
+    Refused(String),
+    /// Another file has to be named: this one is no record, or can't be made one.
+    #[error("{0}")]
+    NotARecord(String),
     /// There is no such file.
     #[error("there is no record at {0}")]
     NoRecord(PathBuf),
@@ -50,58 +41,9 @@ pub enum Error {
         /// What it is: `a directory`.
         what: &'static str,
     },
-    /// It is a URL.
-    #[error("a record is a file or a PostgreSQL database (postgres://…), and {0}:// is neither")]
-    UnknownScheme(String),
-    /// It is a list of keywords, as PostgreSQL's own programs take it. It may have a password in it.
-    #[error(
-        "a database is named by a URL, postgres://USER@HOST:PORT/DATABASE, not by `host=…`; a file of such a name is ./NAME"
-    )]
-    Keywords,
     /// It is a URL, where only a file will do.
     #[error("{0} is a database, and this needs a file")]
     NotAFileButAUrl(PathBuf),
-    /// This knee was built without what reads and writes it.
-    #[error(
-        "{0}: this knee was built without PostgreSQL; build one with `cargo install --path crates/knee \
-         --features postgres`, or name a file"
-    )]
-    NoPostgres(PathBuf),
-    /// No file can be made there.
-    #[error("{path} can't be made ({cause})")]
-    CannotCreate {
-        /// The file.
-        path: PathBuf,
-        /// The operating system's answer.
-        cause: io::Error,
-    },
-    /// It is a file of another format.
-    #[error("{0} is not a record (not a SQLite database) and was left alone")]
-    NotSqlite(PathBuf),
-    /// It is a SQLite database of another program.
-    #[error("{0} is another program's SQLite database, not a record, and was left alone")]
-    NotKnee(PathBuf),
-    /// A newer knee wrote it.
-    #[error(
-        "{path} was written by a newer knee (schema {schema}, this one reads up to {supported}) and \
-         was left alone; update knee"
-    )]
-    NewerSchema {
-        /// The record.
-        path: PathBuf,
-        /// Its schema version.
-        schema: i64,
-        /// The newest one that is known here.
-        supported: i64,
-    },
-    /// A knee that was never released wrote it.
-    #[error(
-        "{0} was written by a knee before 0.1.0, which no released one reads, and was left alone"
-    )]
-    Unreleased(PathBuf),
-    /// The end of the file is missing.
-    #[error("{0} is cut short and was left alone; restore it from a copy, or name another file")]
-    Truncated(PathBuf),
     /// What is in it contradicts itself.
     #[error("{path} is damaged ({detail})")]
     Damaged {
@@ -110,9 +52,6 @@ pub enum Error {
         /// What was found.
         detail: String,
     },
-    /// The user may not look at it.
-    #[error("no permission to read {0}; see `ls -ld` on it and on its directories")]
-    NoPermission(PathBuf),
     /// The file can't be written.
     #[error("{0} is read-only")]
     ReadOnly(PathBuf),
@@ -136,12 +75,6 @@ pub enum Error {
     /// Another process held it for too long.
     #[error("{0} is held by another process; wait for it to end (`fuser FILE` names it)")]
     Busy(PathBuf),
-    /// Its latest cells are in a journal that can't be read where it is.
-    #[error(
-        "the latest cells of {0} are in {0}-wal, which can't be read in a read-only directory; \
-         copy both files to a directory that can be written"
-    )]
-    UnreadableJournal(PathBuf),
     /// A run of that id is there already.
     #[error("{path}: run {id} is there already")]
     RunTwice {
@@ -202,14 +135,6 @@ pub enum Error {
     /// The user has no data directory.
     #[error("there is no home directory to keep the record in")]
     NoDataDirectory,
-    /// The operating system refused.
-    #[error("{path}: {cause}; check that the disk is there and healthy")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Its answer.
-        cause: io::Error,
-    },
     /// A database server did not do what was asked.
     #[error("{path}: {fault}")]
     Server {
@@ -218,14 +143,9 @@ pub enum Error {
         /// What went wrong.
         fault: ServerFault,
     },
-    /// SQLite refused for a reason that has no name here.
-    #[error("{path}: {cause}; please report it")]
-    Sqlite {
-        /// The record.
-        path: PathBuf,
-        /// Its answer.
-        cause: rusqlite::Error,
-    },
+    /// Whatever else keeps it from being read or written: the operating system, SQLite, permissions.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// Bytes below which a failed write is put down to a full disk.
@@ -233,16 +153,19 @@ const FREE_BYTES_MIN: u64 = 64 * 1024;
 
 impl Error {
     /// What SQLite's answer about the record at `path` means to a person.
-    pub(crate) fn from_sqlite(path: &Path, cause: rusqlite::Error) -> Self {
-        let path = path.to_owned();
-        if is_contradiction(&cause) {
-            return Self::Damaged { path, detail: on_one_line(&cause) };
+    pub(crate) fn from_sqlite(path: &Path, cause: &rusqlite::Error) -> Self {
+        let (shown, path) = (path.display(), path.to_owned());
+        if is_contradiction(cause) {
+            return Self::Damaged { path, detail: on_one_line(cause) };
         }
         match cause.sqlite_error_code() {
             // The file ends before a page that its journal counts: the two are copies of different moments.
-            Some(ErrorCode::SystemIoFailure) if is_past_the_end(&cause) => Self::Truncated(path),
+            Some(ErrorCode::SystemIoFailure) if is_past_the_end(cause) => Self::truncated(&path),
             Some(ErrorCode::DiskFull) => Self::DiskFull(path),
-            Some(ErrorCode::NotADatabase) => Self::NotSqlite(path),
+            Some(ErrorCode::NotADatabase) => {
+                let why = "is not a record (not a SQLite database) and was left alone";
+                Self::NotARecord(format!("{shown} {why}"))
+            }
             // Our own SQL is right, and asks for nothing that a record of this schema refuses: if it fails,
             // the record has another schema than it says, or contradicts itself.
             Some(
@@ -251,22 +174,51 @@ impl Error {
                 | ErrorCode::TypeMismatch
                 | ErrorCode::TooBig
                 | ErrorCode::Unknown,
-            ) => Self::Damaged { path, detail: on_one_line(&cause) },
+            ) => Self::Damaged { path, detail: on_one_line(cause) },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(path),
             Some(ErrorCode::ReadOnly) if sqlite::is_file_system_read_only(&path) => {
                 Self::ReadOnlyFileSystem(path)
             }
             Some(ErrorCode::ReadOnly) => Self::ReadOnly(path),
-            Some(ErrorCode::PermissionDenied) => Self::NoPermission(path),
+            Some(ErrorCode::PermissionDenied) => Self::no_permission(&path),
             // SQLite calls a failure to grow its shared-memory file an I/O error, full disk or not.
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !has_free_space(&path) => {
                 Self::DiskFull(path)
             }
-            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
-                Self::Io { path, cause: io::Error::other(cause) }
-            }
-            _ => Self::Sqlite { path, cause },
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => Self::io(&path, cause),
+            _ => Self::Failed(format!("{shown}: {cause}; please report it")),
         }
+    }
+
+    /// The end of the file is missing.
+    pub(crate) fn truncated(path: &Path) -> Self {
+        let path = path.display();
+        Self::Refused(format!(
+            "{path} is cut short and was left alone; restore it from a copy, or name another file"
+        ))
+    }
+
+    /// A newer knee wrote it.
+    pub(crate) fn newer(path: &Path, schema: i64, supported: i64) -> Self {
+        let path = path.display();
+        Self::Refused(format!(
+            "{path} was written by a newer knee (schema {schema}, this one reads up to {supported}) and was left alone; \
+             update knee"
+        ))
+    }
+
+    /// The user may not look at it.
+    pub(crate) fn no_permission(path: &Path) -> Self {
+        let path = path.display();
+        Self::Failed(format!(
+            "no permission to read {path}; see `ls -ld` on it and on its directories"
+        ))
+    }
+
+    /// The operating system refused.
+    pub(crate) fn io(path: &Path, cause: &dyn Display) -> Self {
+        let path = path.display();
+        Self::Failed(format!("{path}: {cause}; check that the disk is there and healthy"))
     }
 }
 
@@ -319,7 +271,7 @@ pub(crate) trait At<T> {
 
 impl<T> At<T> for rusqlite::Result<T> {
     fn at(self, path: &Path) -> Result<T, Error> {
-        self.map_err(|cause| Error::from_sqlite(path, cause))
+        self.map_err(|cause| Error::from_sqlite(path, &cause))
     }
 }
 
@@ -335,7 +287,7 @@ mod tests {
         let message = |code| {
             let error = Error::from_sqlite(
                 path,
-                rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
+                &rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
             );
             error.to_string()
         };

@@ -73,5 +73,9 @@ pub fn meeting(
 
 #[cfg(not(feature = "postgres"))]
 fn no_postgres(url: &DatabaseUrl) -> Error {
-    Error::NoPostgres(url.shown().into())
+    Error::Refused(format!(
+        "{}: this knee was built without PostgreSQL; build one with `cargo install --path crates/knee --features \
+         postgres`, or name a file",
+        url.shown().display()
+    ))
 }

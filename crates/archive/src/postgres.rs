@@ -80,7 +80,7 @@ impl PostgresArchive {
     /// Opens the archive at `url`; makes it where the database has none.
     ///
     /// # Errors
-    /// [`Error::Server`], [`Error::NewerSchema`].
+    /// [`Error::Server`]; [`Error::Refused`] where a newer knee made it.
     pub fn open(url: &DatabaseUrl) -> Result<Self, Error> {
         let mut client = connect::connect(url)?;
         schema::create(&mut client, url.shown())?;

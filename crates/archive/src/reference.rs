@@ -40,7 +40,7 @@ impl RunRef {
     /// file; `:7` behind a host is a port.
     ///
     /// # Errors
-    /// [`Error::BadRunRef`] when it is none of these.
+    /// [`Error::Refused`] when it is none of these.
     pub fn parse(text: &str) -> Result<Self, Error> {
         if names_a_run(text) {
             return Ok(Self { record: None, run: text.to_ascii_lowercase() });
@@ -55,7 +55,10 @@ impl RunRef {
         if names_a_file(text) {
             return Ok(Self { record: Some(text.into()), run: "last".into() });
         }
-        Err(Error::BadRunRef(printable::word_without_user_info(text).into_owned()))
+        let text = printable::word_without_user_info(text);
+        Err(Error::Refused(format!(
+            "'{text}' does not name a run; use last, last@HOST, a number, the beginning of an id, FILE.db or FILE.db:RUN"
+        )))
     }
 }
 
@@ -93,7 +96,7 @@ fn is_host_alone(text: &str) -> bool {
 /// Picks the run that `name` means out of `runs`, which are in order of number.
 ///
 /// # Errors
-/// [`Error::NoSuchRun`], [`Error::AmbiguousRun`], [`Error::EmptyRecord`].
+/// [`Error::NoSuchRun`], [`Error::EmptyRecord`]; [`Error::Refused`] where it could be several.
 pub fn pick(runs: &[RunSummary], name: &str, path: &Path) -> Result<i64, Error> {
     let Some(newest) = runs.last() else {
         return Err(Error::EmptyRecord(path.into()));
@@ -123,14 +126,13 @@ pub fn pick(runs: &[RunSummary], name: &str, path: &Path) -> Result<i64, Error> 
     match matches[..] {
         [] => Err(none()),
         [run] => Ok(run.number),
-        _ => Err(Error::AmbiguousRun {
-            path: path.into(),
-            prefix: name,
-            matches: matches
-                .iter()
-                .map(|run| format!("run {} ({}, {})", run.number, run.id, run.started))
-                .collect(),
-        }),
+        _ => {
+            let run =
+                |run: &&RunSummary| format!("run {} ({}, {})", run.number, run.id, run.started);
+            let (path, runs) = (path.display(), matches.iter().map(run).collect::<Vec<_>>());
+            let runs = runs.join(" or ");
+            Err(Error::Refused(format!("{path}: {name} could be {runs}; name it with more digits")))
+        }
     }
 }
 

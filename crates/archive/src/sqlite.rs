@@ -100,8 +100,7 @@ impl SqliteArchive {
     ///
     /// # Errors
     /// [`Error::NoRecord`], [`Error::EmptyRecord`] when there is nothing to read;
-    /// [`Error::UnreadableJournal`] when cells are in a journal that SQLite can't read there; else
-    /// why it can't be opened.
+    /// [`Error::Failed`] when cells are in a journal that SQLite can't read there; else why it can't be opened.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let state = file::survey(path)?;
@@ -382,7 +381,13 @@ fn connect_where_read_only(real: &Path, shown: &Path) -> Result<Connection, Erro
         Ok(connection) => Ok(connection),
         // SQLite needs a shared-memory file next to the journal and can't make one there.
         Err(_) if journal == Journal::Empty => file::connect_immutable(real).at(shown),
-        Err(_) => Err(Error::UnreadableJournal(shown.into())),
+        Err(_) => {
+            let path = shown.display();
+            Err(Error::Failed(format!(
+                "the latest cells of {path} are in {path}-wal, which can't be read in a read-only directory; copy both \
+                 files to a directory that can be written"
+            )))
+        }
     }
 }
 

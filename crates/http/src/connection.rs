@@ -311,7 +311,7 @@ impl Connection {
         }
         let from_file = context.site.answer(request, keep, out);
         // A client whose target is malformed gets no second answer.
-        let keep = keep && context.site.last_reply().status != Status::BadRequest;
+        let keep = keep && context.site.last_reply.status != Status::BadRequest;
         self.add_pending(out.len() - start, from_file.is_some(), request.line, context);
         self.since_ms = context.now_ms;
         self.phase = match body {
@@ -326,7 +326,7 @@ impl Connection {
     /// Notes the last reply, of which `out_bytes` are in the output: all of it, or the head before a file.
     #[inline]
     fn add_pending(&mut self, out_bytes: usize, has_file: bool, line: &[u8], context: &Context) {
-        let reply = context.site.last_reply();
+        let reply = context.site.last_reply;
         let body_bytes = if has_file { 0 } else { reply.bytes };
         let line = if context.log.is_some() { line } else { b"" };
         self.pending.push(out_bytes as u64 - body_bytes, reply, line);

@@ -44,7 +44,7 @@ pub(crate) struct Site {
     cache: Cache<CachedFile>,
     heads: Heads,
     now: Now,
-    last_reply: Summary,
+    pub(crate) last_reply: Summary,
     /// The path of the request at hand.
     path: Vec<u8>,
 }
@@ -115,10 +115,6 @@ impl Site {
         let mut writer = Writer { heads, fate: Fate::Closed, head_only: false, out };
         let bytes = writer.plain(status, b"");
         self.last_reply = Summary { status, bytes };
-    }
-
-    pub(crate) fn last_reply(&self) -> Summary {
-        self.last_reply
     }
 
     fn answer_at_length(

@@ -192,19 +192,10 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
         Error::NoRecord { .. }
             | Error::EmptyRecord { .. }
             | Error::NoSuchRun { .. }
-            | Error::AmbiguousRun { .. }
-            | Error::BadRunRef { .. }
             | Error::NotAFile { .. }
-            | Error::UnknownScheme { .. }
-            | Error::Keywords
             | Error::NotAFileButAUrl { .. }
-            | Error::NoPostgres { .. }
-            | Error::CannotCreate { .. }
-            | Error::NotSqlite { .. }
-            | Error::NotKnee { .. }
-            | Error::NewerSchema { .. }
-            | Error::Unreleased { .. }
-            | Error::Truncated { .. }
+            | Error::Refused { .. }
+            | Error::NotARecord { .. }
             | Error::Damaged { .. }
     ) || matches!(error, Error::NoDirectory { cause, .. } if cause.kind() != ErrorKind::StorageFull)
         || matches!(error, Error::Server { fault, .. } if is_wrong_server(fault))

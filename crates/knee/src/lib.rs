@@ -21,8 +21,6 @@
 mod args;
 #[cfg(feature = "program")]
 mod commands;
-#[cfg(all(test, feature = "program"))]
-mod documents;
 #[cfg(feature = "program")]
 mod exit;
 #[cfg(feature = "program")]
@@ -35,6 +33,8 @@ mod output;
 mod program;
 #[cfg(feature = "program")]
 mod remedies;
+#[cfg(all(test, feature = "program"))]
+mod tests;
 #[cfg(feature = "program")]
 mod usage;
 

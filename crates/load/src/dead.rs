@@ -81,7 +81,8 @@ pub fn loopback_sources(count: usize) -> Vec<IpAddr> {
 #[derive(Debug)]
 pub struct Dead {
     holders: Vec<Holder>,
-    outcome: DeadOutcome,
+    /// What became of them until they were opened, and until they were last [counted](Dead::alive).
+    pub outcome: DeadOutcome,
 }
 
 impl Dead {
@@ -106,7 +107,7 @@ impl Dead {
             let order = Share {
                 address: target.address.clone(),
                 request: target.request(true),
-                tls: target.tls.as_ref().map(|tls| (tls.host().to_owned(), tls.options().clone())),
+                tls: target.tls.as_ref().map(|tls| (tls.host.clone(), tls.options.clone())),
                 count: count / holders + usize::from(number < count % holders),
                 // Each begins with another address, so that the turns don't meet.
                 sources: rotated(&holding.sources, number),
@@ -127,11 +128,6 @@ impl Dead {
             }
         }
         Ok(dead)
-    }
-
-    /// What became of them until they were opened, and until they were last [counted](Dead::alive).
-    pub fn outcome(&self) -> DeadOutcome {
-        self.outcome
     }
 
     /// How many processes or threads hold them.

@@ -11,6 +11,8 @@ use crate::connect;
 use crate::dead::descriptors_max;
 use crate::error::Error;
 use crate::tls::Tls;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -30,7 +32,8 @@ pub struct Target {
 }
 
 /// When requests are sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Shape {
     /// Each connection sends its next one when it has the reply to the last.
     Closed,
@@ -41,7 +44,8 @@ pub enum Shape {
 }
 
 /// The intended times of requests (or of sessions), from arithmetic and not from a clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(tag = "arrivals", rename_all = "kebab-case")]
 pub enum Arrivals {
     /// Evenly.
     Constant {

@@ -13,7 +13,8 @@ use std::time::Duration;
 /// A connection that waits.
 #[derive(Debug)]
 pub struct Stream {
-    socket: TcpStream,
+    /// Its socket.
+    pub socket: TcpStream,
     tls: Option<Box<ClientConnection>>,
 }
 
@@ -85,11 +86,6 @@ impl Stream {
     pub fn has_resumed(&self) -> bool {
         let kind = self.tls.as_ref().and_then(|tls| tls.handshake_kind());
         kind == Some(HandshakeKind::Resumed)
-    }
-
-    /// Its socket.
-    pub fn socket(&self) -> &TcpStream {
-        &self.socket
     }
 }
 

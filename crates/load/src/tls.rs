@@ -34,8 +34,10 @@ pub struct TlsOptions {
 /// TLS with a server of one name.
 #[derive(Clone)]
 pub struct Tls {
-    options: TlsOptions,
-    host: String,
+    /// How the server is verified.
+    pub options: TlsOptions,
+    /// The name that the certificate has to have.
+    pub(crate) host: String,
     name: ServerName<'static>,
     config: Arc<ClientConfig>,
 }
@@ -72,16 +74,6 @@ impl Tls {
             Resumption::in_memory_sessions(SERVERS)
         };
         Tls { config: config.into(), ..self.clone() }
-    }
-
-    /// The name that the certificate has to have.
-    pub(crate) fn host(&self) -> &str {
-        &self.host
-    }
-
-    /// How the server is verified.
-    pub fn options(&self) -> &TlsOptions {
-        &self.options
     }
 
     /// A connection whose handshake has not begun.

@@ -361,7 +361,7 @@ impl<'a> LoadWorker<'a> {
 
     /// When there is something to do next, if no event comes before.
     fn next_ns(&self) -> i64 {
-        let mut next = self.end_ns.min(self.tally.interval_end_ns()).min(self.next_check_ns);
+        let mut next = self.end_ns.min(self.tally.interval_end_ns).min(self.next_check_ns);
         if self.before.is_none() {
             next = next.min(self.zero_ns);
         }

@@ -33,7 +33,7 @@ fn they_are_open_on_both_sides_and_leave_nothing() {
     let server = Server::start(|_| Answer::Send(OK.to_vec()));
     let mut dead = Dead::open(&server.target(), 300, &threads(&server, 300), &NEVER).unwrap();
     assert_eq!(
-        (dead.outcome().asked, dead.outcome().opened, dead.outcome().errors.total()),
+        (dead.outcome.asked, dead.outcome.opened, dead.outcome.errors.total()),
         (300, 300, 0)
     );
     assert_eq!(server.requests.load(Ordering::SeqCst), 300);
@@ -56,7 +56,7 @@ fn those_that_the_server_drops_are_missed() {
         _ => Answer::Send(OK.to_vec()),
     });
     let mut dead = Dead::open(&server.target(), 100, &threads(&server, 100), &NEVER).unwrap();
-    assert!(dead.outcome().opened + dead.outcome().errors.total() == 100);
+    assert!(dead.outcome.opened + dead.outcome.errors.total() == 100);
     wait_for(75, || dead.alive().unwrap());
 }
 
@@ -65,9 +65,9 @@ fn how_long_the_server_lets_them_be_idle_is_measured() {
     let (pause, count) = (Duration::from_millis(300), 20);
     let server = Server::start(move |_| Answer::LastAfter(OK.to_vec(), pause));
     let mut dead = Dead::open(&server.target(), count, &threads(&server, count), &NEVER).unwrap();
-    assert_eq!((dead.outcome().opened, dead.outcome().closed_idle), (count as u64, None));
+    assert_eq!((dead.outcome.opened, dead.outcome.closed_idle), (count as u64, None));
     wait_for(0, || dead.alive().unwrap());
-    let idle = dead.outcome().closed_idle.unwrap();
+    let idle = dead.outcome.closed_idle.unwrap();
     assert_eq!(idle.count, count as u64);
     // The server begins to wait a little before its reply has come.
     assert!(idle.min_ms >= 200, "{idle:?}");
@@ -80,7 +80,7 @@ fn a_silent_close_after_the_reply_is_no_idle_time() {
     let server = Server::start(|_| Answer::Last(OK.to_vec()));
     let mut dead = Dead::open(&server.target(), 100, &threads(&server, 100), &NEVER).unwrap();
     wait_for(0, || dead.alive().unwrap());
-    let outcome = dead.outcome();
+    let outcome = dead.outcome;
     // A machine that is very busy sees some of them late.
     let idle = outcome.closed_idle.map_or(0, |idle| idle.count);
     let at_once = outcome.closings.unannounced;
@@ -94,8 +94,8 @@ fn a_server_that_ends_each_connection_is_not_asked_for_all_of_them() {
     let reply = b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     let server = Server::start(|_| Answer::Last(reply.to_vec()));
     let dead = Dead::open(&server.target(), 5_000, &threads(&server, 5_000), &NEVER).unwrap();
-    let closings = dead.outcome().closings;
-    assert_eq!((dead.outcome().opened, closings.replies_min, closings.replies_max), (0, 1, 1));
+    let closings = dead.outcome.closings;
+    assert_eq!((dead.outcome.opened, closings.replies_min, closings.replies_max), (0, 1, 1));
     assert!((200..1_000).contains(&closings.announced), "{closings:?}");
     assert_eq!(closings.http_10, closings.announced);
     assert!(server.requests.load(Ordering::SeqCst) < 1_000);
@@ -106,15 +106,15 @@ fn what_can_not_be_opened_is_counted_by_its_kind() {
     let refusing =
         Server::start(|_| Answer::Send(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n".to_vec()));
     let dead = Dead::open(&refusing.target(), 20, &threads(&refusing, 20), &NEVER).unwrap();
-    assert_eq!((dead.outcome().opened, dead.outcome().errors.status), (0, 20));
+    assert_eq!((dead.outcome.opened, dead.outcome.errors.status), (0, 20));
     let silent = Server::start(|_| Answer::Silence);
     let holding = Holding { timeout: Duration::from_millis(100), ..threads(&silent, 5) };
     let dead = Dead::open(&silent.target(), 5, &holding, &NEVER).unwrap();
-    assert_eq!((dead.outcome().opened, dead.outcome().errors.timeout), (0, 5));
+    assert_eq!((dead.outcome.opened, dead.outcome.errors.timeout), (0, 5));
     let (_kept, address) = closed_port();
     let target = load::Target { address: address.into(), ..silent.target() };
     let dead = Dead::open(&target, 7, &holding, &NEVER).unwrap();
-    assert_eq!((dead.outcome().opened, dead.outcome().errors.refused), (0, 7));
+    assert_eq!((dead.outcome.opened, dead.outcome.errors.refused), (0, 7));
 }
 
 #[test]
@@ -128,15 +128,15 @@ fn only_time_outs_in_a_row_end_the_opening() {
     // A busy machine may take half a second to reply.
     let holding = Holding { timeout: Duration::from_secs(1), ..threads(&server, count) };
     let dead = Dead::open(&server.target(), count, &holding, &NEVER).unwrap();
-    assert_eq!(dead.outcome().untried, 0, "{:?}", dead.outcome().errors);
-    assert_eq!(dead.outcome().opened + dead.outcome().errors.total(), count as u64);
-    assert!(dead.outcome().errors.timeout >= 200, "{:?}", dead.outcome().errors);
+    assert_eq!(dead.outcome.untried, 0, "{:?}", dead.outcome.errors);
+    assert_eq!(dead.outcome.opened + dead.outcome.errors.total(), count as u64);
+    assert!(dead.outcome.errors.timeout >= 200, "{:?}", dead.outcome.errors);
     // Those that are given up are counted too.
     let silent = Server::start(|_| Answer::Silence);
     let holding = Holding { timeout: Duration::from_millis(100), ..threads(&silent, 1_000) };
     let dead = Dead::open(&silent.target(), 1_000, &holding, &NEVER).unwrap();
-    assert_eq!(dead.outcome().errors.timeout + dead.outcome().untried, 1_000);
-    assert!(dead.outcome().untried >= 600, "{}", dead.outcome().untried);
+    assert_eq!(dead.outcome.errors.timeout + dead.outcome.untried, 1_000);
+    assert!(dead.outcome.untried >= 600, "{}", dead.outcome.untried);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn they_may_come_from_several_addresses() {
     let sources = load::loopback_sources(3);
     let holding = Holding { sources, ..threads(&server, 30) };
     let mut dead = Dead::open(&server.target(), 30, &holding, &NEVER).unwrap();
-    assert_eq!((dead.outcome().opened, dead.alive().unwrap()), (30, 30));
+    assert_eq!((dead.outcome.opened, dead.alive().unwrap()), (30, 30));
     // The client's ends, by their addresses as the kernel writes them: 127.0.0.2 to 127.0.0.4.
     let lines = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let peer = format!("0100007F:{:04X} 01", server.address.port());

@@ -17,7 +17,7 @@ const STEPS: [(&[&str], &[i32]); 5] = [
     (&["run", "poll", "thread", "--quick", "--points", "10,100", "--rounds", "2"], &[0]),
     // That parent is unavailable where its C library, and a compiler for another, is missing.
     (&["run", "fork", "--subjects", "dynamic,static", "--quick", "--points", "10,100"], &[0]),
-    (&["analyse", "--csv", "/t.csv", "--x", "n", "--y", "us"], &[0]),
+    (&["analyse", "/t.csv", "--x", "n", "--y", "us"], &[0]),
 ];
 
 /// The releases of Debian.

@@ -77,9 +77,7 @@ impl Version {
     fn check(self, path: &Path) -> Result<(), Error> {
         match self {
             Version::Unreleased => Err(server_error(path, ServerFault::Unreleased)),
-            Version::Number(schema) if schema > SCHEMA => {
-                Err(Error::NewerSchema { path: path.into(), schema, supported: SCHEMA })
-            }
+            Version::Number(schema) if schema > SCHEMA => Err(Error::newer(path, schema, SCHEMA)),
             Version::None | Version::Number(_) => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use rustix::fs::Access;
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -47,8 +47,8 @@ pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
         Err(error) => {
             return match error.kind() {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(Survey::Missing),
-                ErrorKind::PermissionDenied => Err(Error::NoPermission(path.into())),
-                _ => Err(Error::Io { path: path.into(), cause: error }),
+                ErrorKind::PermissionDenied => Err(Error::no_permission(path)),
+                _ => Err(Error::io(path, &error)),
             };
         }
     };
@@ -63,7 +63,7 @@ pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
         return Err(Error::NotAFile { path: path.into(), what });
     }
     if !may(path, Access::READ_OK) {
-        return Err(Error::NoPermission(path.into()));
+        return Err(Error::no_permission(path));
     }
     Ok(if metadata.len() == 0 { Survey::Empty } else { Survey::File })
 }
@@ -71,13 +71,21 @@ pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
 /// Refuses what names something else than a file. The file would have its password in the name.
 ///
 /// # Errors
-/// [`Error::UnknownScheme`], [`Error::Keywords`].
+/// [`Error::Refused`].
 pub fn check_name(path: &Path) -> Result<(), Error> {
     let Some(text) = path.to_str() else { return Ok(()) };
     if let Some(scheme) = url::scheme(text) {
-        return Err(Error::UnknownScheme(scheme.into()));
+        return Err(Error::Refused(format!(
+            "a record is a file or a PostgreSQL database (postgres://…), and {scheme}:// is neither"
+        )));
     }
-    if url::is_keywords(text) { Err(Error::Keywords) } else { Ok(()) }
+    if !url::is_keywords(text) {
+        return Ok(());
+    }
+    // It may have a password in it.
+    let why = "a database is named by a URL, postgres://USER@HOST:PORT/DATABASE, not by `host=…`; a file of such a \
+               name is ./NAME";
+    Err(Error::Refused(why.to_owned()))
 }
 
 /// Makes the directory that a new record goes into, with those above it.
@@ -90,7 +98,7 @@ pub(crate) fn make_directory(path: &Path) -> Result<(), Error> {
 /// The absolute path without links: SQLite keeps its journal next to the file itself, and gives
 /// names such as `:memory:` a meaning of their own.
 pub(crate) fn real(path: &Path, survey: Survey) -> Result<PathBuf, Error> {
-    let io = |cause| Error::Io { path: path.into(), cause };
+    let io = |cause: io::Error| Error::io(path, &cause);
     if survey != Survey::Missing {
         return fs::canonicalize(path).map_err(io);
     }
@@ -118,7 +126,7 @@ pub(crate) fn check_writable(path: &Path, survey: Survey) -> Result<(), Error> {
 pub(crate) fn why_not_created(path: &Path, shown: &Path) -> Option<Error> {
     let made = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
     let cause = made.err().filter(|cause| cause.kind() != ErrorKind::StorageFull)?;
-    Some(Error::CannotCreate { path: shown.into(), cause })
+    Some(Error::NotARecord(format!("{} can't be made ({cause})", shown.display())))
 }
 
 /// Makes sure that the file at the real path `path` is a record that this knee knows, and whole,
@@ -130,19 +138,22 @@ pub(crate) fn probe(path: &Path, shown: &Path) -> Result<(), Error> {
         return Ok(());
     }
     if header.bytes < BYTES_MIN {
-        return Err(Error::Truncated(shown.into()));
+        return Err(Error::truncated(shown));
     }
+    let refused = |why: &str| {
+        Err(Error::NotARecord(format!("{} {why}, and was left alone", shown.display())))
+    };
     if header.application_id == schema::UNRELEASED_ID {
-        return Err(Error::Unreleased(shown.into()));
+        return refused("was written by a knee before 0.1.0, which no released one reads");
     }
     if header.application_id != schema::APPLICATION_ID {
-        return Err(Error::NotKnee(shown.into()));
+        return refused("is another program's SQLite database, not a record");
     }
     schema::check_version(header.version, shown)?;
     // While another process writes, the file may lag behind its journal. So it is cut short only
     // if it is so before and after there was no journal.
     if header.is_cut && !is_written(path) && Header::read(path, shown)?.is_cut {
-        return Err(Error::Truncated(shown.into()));
+        return Err(Error::truncated(shown));
     }
     Ok(())
 }
@@ -166,8 +177,7 @@ struct Header {
 impl Header {
     /// Reads it through a connection that takes no locks, looks at no journal and can't write.
     fn read(path: &Path, shown: &Path) -> Result<Self, Error> {
-        let bytes =
-            fs::metadata(path).map_err(|cause| Error::Io { path: shown.into(), cause })?.len();
+        let bytes = fs::metadata(path).map_err(|cause| Error::io(shown, &cause))?.len();
         let look = || -> rusqlite::Result<Self> {
             let connection = connect_immutable(path)?;
             let pragma =
@@ -185,7 +195,7 @@ impl Header {
             };
             Ok(Self { bytes, application_id, version, is_cut })
         };
-        look().map_err(|error| Error::from_sqlite(shown, error))
+        look().map_err(|error| Error::from_sqlite(shown, &error))
     }
 }
 

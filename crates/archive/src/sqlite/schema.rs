@@ -26,9 +26,7 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<(), Error> {
 pub(crate) fn check_version(schema: i64, path: &Path) -> Result<(), Error> {
     match schema {
         0 | SCHEMA => Ok(()),
-        schema if schema > SCHEMA => {
-            Err(Error::NewerSchema { path: path.into(), schema, supported: SCHEMA })
-        }
+        schema if schema > SCHEMA => Err(Error::newer(path, schema, SCHEMA)),
         _ => {
             let detail = format!("schema version {schema}");
             Err(Error::Damaged { path: path.into(), detail })

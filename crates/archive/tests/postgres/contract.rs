@@ -177,9 +177,8 @@ fn runs_have_names_and_are_deleted() {
         assert_eq!(archive.resolve(&numbers[1].to_string()).unwrap(), numbers[1]);
         assert_eq!(archive.resolve("last").unwrap(), numbers[2]);
         assert_eq!(archive.resolve("a3f1").unwrap(), numbers[0]);
-        assert!(
-            matches!(archive.resolve("a3f"), Err(Error::AmbiguousRun { matches, .. }) if matches.len() == 2)
-        );
+        let ambiguous = archive.resolve("a3f").unwrap_err().to_string();
+        assert!(ambiguous.contains("a3f could be run ") && ambiguous.matches(" or ").count() == 1);
         archive.set_baseline("main", numbers[0]).unwrap();
         archive.set_baseline("main", numbers[2]).unwrap();
         archive.set_baseline("Before", numbers[0]).unwrap();

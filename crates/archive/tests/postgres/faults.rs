@@ -100,11 +100,8 @@ fn a_newer_schema_is_refused_and_left_alone() {
     let mut admin = server.admin(&database).unwrap();
     admin.batch_execute("UPDATE knee.version SET schema = schema + 1").unwrap();
     for opened in [PostgresArchive::open(&url), PostgresArchive::open_read_only(&url)] {
-        let error = opened.unwrap_err();
-        assert!(
-            matches!(error, Error::NewerSchema { schema, supported, .. } if schema == supported + 1),
-            "{error}"
-        );
+        let error = opened.unwrap_err().to_string();
+        assert!(error.contains("was written by a newer knee (schema 2, this one reads"), "{error}");
     }
 }
 

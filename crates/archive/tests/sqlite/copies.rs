@@ -112,8 +112,8 @@ fn assert_clear(error: &Error) {
     let is_reported = matches!(
         error,
         Error::Damaged { .. }
-            | Error::Truncated { .. }
-            | Error::NotSqlite { .. }
+            | Error::Refused { .. }
+            | Error::NotARecord { .. }
             | Error::NoRecord { .. }
             | Error::EmptyRecord { .. }
             | Error::NoSuchRun { .. }

@@ -78,13 +78,9 @@ impl Stage {
         let before = files_of(&path);
         let read = SqliteArchive::open_read_only(&path);
         match &read {
-            Err(
-                error @ (Error::NotSqlite { .. }
-                | Error::NotKnee { .. }
-                | Error::NewerSchema { .. }
-                | Error::Unreleased { .. }
-                | Error::Truncated { .. }),
-            ) => assert!(files_of(&path) == before, "refused ({error}) and changed"),
+            Err(error @ (Error::NotARecord { .. } | Error::Refused { .. })) => {
+                assert!(files_of(&path) == before, "refused ({error}) and changed");
+            }
             Err(error) => assert_one_line(error),
             Ok(archive) => self.look(archive, kept),
         }

@@ -216,7 +216,7 @@ fn child_reads_a_journal_on_a_read_only_medium() {
     drop(archive);
     remount(&path, "ro");
     let error = SqliteArchive::open_read_only(&path).unwrap_err();
-    assert!(matches!(error, Error::UnreadableJournal { .. }), "{error}");
+    assert!(error.to_string().contains("copy both files"), "{error}");
 
     // With its shared-memory file the journal can be read there too.
     remount(&path, "rw");

@@ -1,7 +1,7 @@
 //! Records of older knees: that of schema 1 is read for all time, and those of no released knee are refused.
 
 use crate::common::{assert_unchanged, cells, contents, ending, make_record, profile, run};
-use archive::{Archive, Error, SqliteArchive};
+use archive::{Archive, SqliteArchive};
 use model::RunState;
 use rusqlite::Connection;
 use std::path::Path;
@@ -77,7 +77,7 @@ fn a_record_of_no_released_knee_is_left_alone() {
         let before = contents(directory.path());
         for opened in [SqliteArchive::open(&path), SqliteArchive::open_read_only(&path)] {
             let error = opened.unwrap_err();
-            assert!(matches!(error, Error::Unreleased { .. }), "{error}");
+            assert!(error.to_string().contains("by a knee before 0.1.0"), "{error}");
             assert_eq!(error.to_string().lines().count(), 1);
         }
         assert_unchanged(directory.path(), &before);

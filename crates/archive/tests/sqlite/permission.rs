@@ -90,7 +90,7 @@ fn try_permissions(record: &Path) {
 
     set_mode(directory, 0o000);
     let hidden = SqliteArchive::open(record).unwrap_err();
-    assert!(matches!(hidden, Error::NoPermission { .. }), "{hidden}");
+    assert!(hidden.to_string().starts_with("no permission to read"), "{hidden}");
 
     set_mode(directory, 0o755);
     assert!(fs::read(record).unwrap() == bytes, "changed");

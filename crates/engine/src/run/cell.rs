@@ -19,7 +19,7 @@ pub(super) fn measured(
     starter: &Starter,
 ) -> Option<(Cell, u64)> {
     let key = plan.cells.get(sequence)?;
-    let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
+    let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark));
     let order = order(plan, key, settings, scratch);
     let supervised = supervise(&order, settings, starter, None)?;
     let announced_ns = supervised.announced_ns;

@@ -112,7 +112,7 @@ impl ProfilePass {
         let mut pool = Pool::new(key.clone());
         let mut figures = Vec::new();
         for worker in 0..rate.workers {
-            let scratch = format!("knee-{}-profile-{}-{worker}", settings.mark(), self.done);
+            let scratch = format!("knee-{}-profile-{}-{worker}", settings.mark, self.done);
             let order = crate::worker::frame::CellOrder {
                 is_profiled: true,
                 measure_ms: plan.measure_ms,

@@ -17,15 +17,11 @@ pub struct Settings {
     pub secrets: Secrets,
     /// The maximum time of looking up the functions that a worker was in at its deadline.
     pub lookup_max: Duration,
-    mark: String,
+    /// The mark of the workers of this process, and of no other's.
+    pub(crate) mark: String,
 }
 
 impl Settings {
-    /// The mark of the workers of this process, and of no other's.
-    pub(crate) fn mark(&self) -> &str {
-        &self.mark
-    }
-
     /// Settings for this process.
     pub fn new(clock: Calibrated, stop: Stop) -> Settings {
         let mark = format!("{}-{:016x}", std::process::id(), fastrand::u64(..));

@@ -18,7 +18,8 @@ fn ignored_signals() -> u64 {
 /// Whether the run is to end early.
 #[derive(Debug)]
 pub struct Stop {
-    requested: Arc<AtomicBool>,
+    /// Whether it is, as a flag that another part of the program may set.
+    pub requested: Arc<AtomicBool>,
     /// Readable as soon as a stop is requested.
     wakeup: UnixStream,
     /// The other end of `wakeup`: without it, `wakeup` would be readable at once, at its end.
@@ -53,16 +54,6 @@ impl Stop {
     /// Whether a stop was requested.
     pub fn is_requested(&self) -> bool {
         self.requested.load(Ordering::Relaxed)
-    }
-
-    /// The same as a flag that another part of the program may set.
-    pub fn shared_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.requested)
-    }
-
-    /// The same as a flag.
-    pub fn flag(&self) -> &AtomicBool {
-        &self.requested
     }
 
     pub(crate) fn wakeup(&self) -> BorrowedFd<'_> {

@@ -105,7 +105,7 @@ impl Worker {
         // starts is killed with it.
         let mut child = starter
             .command()
-            .env(MARK, settings.mark())
+            .env(MARK, &settings.mark)
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -120,7 +120,7 @@ impl Worker {
             .and_then(|profiler| Ok((profiler, Worker::connect(&mut child, pid, &order)?)));
         match connected {
             Ok((profiler, (ended, stdout, stderr))) => {
-                let mark = settings.mark().into();
+                let mark = settings.mark.clone();
                 let announced = Vec::new();
                 Ok(Worker { child, pid, ended, stdout, stderr, mark, announced, profiler })
             }

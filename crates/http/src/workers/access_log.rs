@@ -36,7 +36,7 @@ pub(crate) struct AccessLog {
     /// `06/Nov/1994:08:49:37 +0000`
     date: String,
     /// Lines that were not written.
-    dropped: u64,
+    pub(crate) dropped: u64,
 }
 
 impl AccessLog {
@@ -118,11 +118,6 @@ impl AccessLog {
         self.flush();
         self.dropped += count_lines(&self.pending);
         self.pending.clear();
-    }
-
-    /// Lines that were not written so far.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -223,7 +218,7 @@ mod tests {
         for dropped in 1..3 {
             log.push(None, b"GET / HTTP/1.1", OK);
             log.flush();
-            assert!(log.is_empty() && log.dropped() == dropped);
+            assert!(log.is_empty() && log.dropped == dropped);
         }
     }
 
@@ -236,7 +231,7 @@ mod tests {
         for _ in 0..20_000 {
             log.push(None, b"GET / HTTP/1.1", OK);
         }
-        assert!(log.dropped() > 0, "20,000 lines fit into a pipe and its buffer");
+        assert!(log.dropped > 0, "20,000 lines fit into a pipe and its buffer");
         assert!(log.pending.len() <= PENDING_BYTES_MAX);
         log.close();
         assert!(log.is_empty());
@@ -246,7 +241,7 @@ mod tests {
             length += count;
         }
         assert!(text[..length].ends_with(b"\n"));
-        assert_eq!(count_lines(&text[..length]) + log.dropped(), 20_000);
+        assert_eq!(count_lines(&text[..length]) + log.dropped, 20_000);
     }
 
     #[test]
@@ -254,6 +249,6 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut log = AccessLog::open(&fifo(&directory)).unwrap();
         log.push(None, &[b'a'; PIPE_ATOMIC_BYTES], OK);
-        assert!(log.is_empty() && log.dropped() == 1);
+        assert!(log.is_empty() && log.dropped == 1);
     }
 }

@@ -62,7 +62,7 @@ impl Context {
     fn flush_log(&mut self) {
         if let Some(log) = self.log.as_mut().filter(|log| !log.is_empty()) {
             log.flush();
-            self.counts.unlogged.set(log.dropped());
+            self.counts.unlogged.set(log.dropped);
         }
     }
 
@@ -70,7 +70,7 @@ impl Context {
     pub(crate) fn close_log(&mut self) {
         if let Some(log) = &mut self.log {
             log.close();
-            self.counts.unlogged.set(log.dropped());
+            self.counts.unlogged.set(log.dropped);
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Wakeup {
 }
 
 impl Wakeup {
-    pub(super) fn new() -> std::io::Result<Wakeup> {
+    pub(crate) fn new() -> std::io::Result<Wakeup> {
         let (reader, writer) = std::io::pipe()?;
         rustix::io::ioctl_fionbio(&reader, true)?;
         rustix::io::ioctl_fionbio(&writer, true)?;

@@ -161,18 +161,18 @@ fn servers_survive_them_over_every_mechanism_and_leak_nothing() {
         let grown = resident_kib().saturating_sub(before.get().unwrap());
         assert!(grown < 16 * 1024, "{mechanism}: {grown} KiB more than at the beginning");
         let start = std::time::Instant::now();
-        while server.counts().open > 0 {
-            assert!(start.elapsed() < PATIENCE, "{mechanism}: {:?}", server.counts());
+        while server.stopper().counts().open > 0 {
+            assert!(start.elapsed() < PATIENCE, "{mechanism}: {:?}", server.stopper().counts());
             std::thread::sleep(Duration::from_millis(1));
         }
-        server.stop();
+        server.stopper().stop();
         server.wait().unwrap();
     }
     let before = descriptors();
     for mechanism in MECHANISMS {
         if let Ok(server) = start(&site, mechanism) {
             called(server.address(), &Input::plain()).unwrap();
-            server.stop();
+            server.stopper().stop();
             server.wait().unwrap();
         }
     }

@@ -61,8 +61,8 @@ impl Site {
 /// Waits until the server's counts are as they should be.
 pub fn until(server: &Server, wanted: impl Fn(&Counts) -> bool) {
     let begun = Instant::now();
-    while !wanted(&server.counts()) {
-        assert!(begun.elapsed() < PATIENCE, "{:?}", server.counts());
+    while !wanted(&server.stopper().counts()) {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", server.stopper().counts());
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -84,7 +84,7 @@ pub fn each(check: impl Fn(&Site, &Server)) {
             eprintln!("the mechanism was {mechanism}");
             std::panic::resume_unwind(panic);
         }
-        server.drain();
+        server.stopper().drain();
         assert_eq!(server.wait().unwrap().open, 0, "{mechanism}");
     }
 }

@@ -71,7 +71,7 @@ fn a_reader_that_takes_nothing_is_closed_and_its_memory_is_bounded() {
             let mut stream = client(&server);
             stream.write_all(&request("GET", "/big").repeat(100)).unwrap();
             until(&server, |counts| counts.accepted == 1 && counts.open == 0);
-            assert!(server.counts().bytes < 50 * BIG.len() as u64);
+            assert!(server.stopper().counts().bytes < 50 * BIG.len() as u64);
             drop(stream);
         },
     );
@@ -91,7 +91,7 @@ fn more_connections_than_there_may_be_wait_for_their_turn() {
                 assert_eq!(read_reply(&mut stream, false).body, SMALL);
             }
             until(&server, |counts| counts.replies == 8 && counts.open == 0);
-            assert_eq!(server.counts().pauses, 0, "descriptors did not run out");
+            assert_eq!(server.stopper().counts().pauses, 0, "descriptors did not run out");
         },
     );
 }
@@ -105,7 +105,7 @@ fn who_comes_at_once_waits_as_well() {
             until(&server, |counts| counts.open == 3);
             // Time for others, if the server took them in.
             std::thread::sleep(Duration::from_millis(20));
-            assert_eq!(server.counts().accepted, 3);
+            assert_eq!(server.stopper().counts().accepted, 3);
             drop(streams);
             until(&server, |counts| counts.accepted == 50 && counts.open == 0);
         },
@@ -126,7 +126,7 @@ fn draining_ends_what_is_under_way_and_closes_what_is_idle() {
             reading.read_exact(&mut first).unwrap();
             until(&server, |counts| counts.accepted == 3);
             let address = server.address();
-            server.drain();
+            server.stopper().drain();
             assert_eq!(rest(&mut idle), b"");
             assert!(TcpStream::connect(address).is_err(), "it listens no more");
             late.write_all(&request("GET", "/small")[20..]).unwrap();
@@ -153,7 +153,7 @@ fn who_waits_when_draining_begins_is_served() {
                     stream
                 })
                 .collect();
-            server.drain();
+            server.stopper().drain();
             for mut stream in streams {
                 assert_eq!(read_reply(&mut stream, false).body, SMALL);
             }
@@ -170,7 +170,7 @@ fn draining_takes_no_longer_than_it_may() {
             let mut stream = client(&server);
             stream.write_all(&request("GET", "/big").repeat(3)).unwrap();
             stream.read_exact(&mut [0; 10]).unwrap();
-            server.drain();
+            server.stopper().drain();
             assert_eq!(server.wait().unwrap().open, 0);
         },
     );
@@ -185,7 +185,7 @@ fn stopping_closes_everything_at_once() {
             assert_eq!(get(&mut streams[0], "/small").body, SMALL);
             streams[1].write_all(&request("GET", "/big").repeat(2)).unwrap();
             streams[1].read_exact(&mut [0; 10]).unwrap();
-            let stopper = server.stopper();
+            let stopper = server.stopper().clone();
             stopper.stop();
             assert_eq!(server.wait().unwrap().open, 0);
             // One that has ended does not mind.
@@ -223,7 +223,7 @@ fn each_reply_has_its_line_in_the_log() {
                 get(&mut stream, path);
             }
             stream.shutdown(Shutdown::Write).unwrap();
-            server.drain();
+            server.stopper().drain();
             server.wait().unwrap();
         },
     );

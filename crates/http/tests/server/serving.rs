@@ -180,7 +180,7 @@ fn each_with_workers(check: impl Fn(&http::Server)) {
     for mechanism in crate::common::available() {
         let server = site.start(mechanism, |config| config.workers = 2);
         check(&server);
-        server.drain();
+        server.stopper().drain();
         server.wait().unwrap();
     }
 }

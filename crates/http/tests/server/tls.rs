@@ -40,7 +40,7 @@ fn each_encrypted(check: impl Fn(&Server, &Arc<ClientConfig>)) {
         let certificate = Some(certificate.clone());
         let server = site.start(mechanism, |config| config.certificate = certificate);
         check(&server, &config);
-        server.drain();
+        server.stopper().drain();
         assert_eq!(server.wait().unwrap().open, 0, "{mechanism}");
     }
 }

@@ -103,7 +103,7 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
     let server = Server::start(Config { certificate, ..config(ask) }).map_err(trouble)?;
     server.remarks().iter().for_each(|remark| note(&format!("knee: {remark}")));
     print(&listening(ask, &server, is_tls)).map_err(no_address)?;
-    ending.end_with(server.stopper());
+    ending.end_with(server.stopper().clone());
     print(&served(ask, server.wait().map_err(trouble)?))?;
     Ok(Exit::Done)
 }

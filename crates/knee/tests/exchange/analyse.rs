@@ -28,7 +28,7 @@ fn with_table(content: &[u8]) -> Knee {
 }
 
 /// The analysis of a table with the columns n, us and who.
-const PLAIN: &str = "--csv t.csv --x n --y us --by who";
+const PLAIN: &str = "t.csv --x n --y us --by who";
 
 /// Text on one line, as it was before it was wrapped.
 fn unwrapped(text: &str) -> String {
@@ -40,7 +40,7 @@ fn words_are_compared_table_by_table_and_rows_of_one_place_are_repetitions() {
     let table = b"who,load,us,kernel\na,few,5,old\na,few,6,old\nb,few,20,old\nb,few,21,old\n\
                   a,few,5,new\na,many,5,new\nb,few,5,new\n";
     let knee = with_table(table);
-    let text = printed(&knee, "--csv t.csv --x load --y us --by who --per kernel");
+    let text = printed(&knee, "t.csv --x load --y us --by who --per kernel");
     let text = unwrapped(&text);
     assert!(text.contains("b is ×3.73 of a at few (kernel = old) (95 % "), "{text}");
     assert!(text.contains("b is the same as a at few (kernel = new)."), "{text}");
@@ -85,7 +85,7 @@ fn rows_that_differ_in_an_unnamed_column_are_pooled_with_a_warning() {
     }
     let both = format!("{PLAIN} --where kernel=old --where kernel=new");
     assert!(printed(&knee, &both).contains("repetitions"), "two values are not one");
-    let several = printed(&knee, "--csv t.csv --x n --y us --by kernel,who");
+    let several = printed(&knee, "t.csv --x n --y us --by kernel,who");
     assert!(several.contains("old a") && several.contains("new a"), "{several}");
 }
 
@@ -142,7 +142,7 @@ fn which_figures_are_better_follows_from_the_unit() {
     let head = |y: &str| format!("who,n,{y}\na,1,5\na,2,6\n");
     let better = |y: &str, more: &str| {
         let knee = with_table(head(y).as_bytes());
-        let words = format!("--csv t.csv --x n --y '{y}' --by who {more}");
+        let words = format!("t.csv --x n --y '{y}' --by who {more}");
         let run = json(&knee, &words);
         let metric = &run["tables"][0]["metric"];
         let message = unwrapped(&printed(&knee, &words));
@@ -182,7 +182,7 @@ fn names_and_values_are_found_with_or_without_what_is_not_seen() {
     let content = "who,n\u{200f},us,os\na,1,5,X\u{202e}  Y\na,2,6,X\u{202e}  Y\na,1,7,Z\n";
     let knee = with_table(content.as_bytes());
     let ask = |n: &str, os: &str| {
-        printed(&knee, &format!("--csv t.csv --x '{n}' --y us --by who --where 'os={os}'"))
+        printed(&knee, &format!("t.csv --x '{n}' --y us --by who --where 'os={os}'"))
     };
     let plain = ask("n", "X Y");
     assert_eq!(plain, ask("n\u{200f}", "X\u{202e}  Y"));
@@ -196,7 +196,7 @@ fn assert_refused(cases: &[Bad]) {
     for (content, more, wanted) in cases {
         let knee = with_table(content);
         let words =
-            if more.contains("--csv") { (*more).to_owned() } else { format!("{PLAIN} {more}") };
+            if more.contains("--x") { (*more).to_owned() } else { format!("{PLAIN} {more}") };
         let came = analyse(&knee, &words);
         let text = String::from_utf8_lossy(&content[..content.len().min(60)]);
         assert_eq!((came.code, came.out.as_str()), (Some(2), ""), "{text} {more}: {came:?}");
@@ -264,20 +264,12 @@ fn errors_of_the_arguments_name_their_fix() {
     const T: &[u8] =
         b"who,n,us,kernel,pipes\na,1,5,Linux 2.2,10\na,2,6,Linux 2.4,10\nb,1,7,Linux 2.4,20\n";
     assert_refused(&[
-        (T, "--csv no.csv --x n --y us --by who", "no.csv: there is no such file"),
-        (T, "--csv . --x n --y us --by who", ".: that is a directory; name a file in it"),
-        (
-            T,
-            "--csv t.csv --x m --y us --by who",
-            "--x: t.csv has no column `m`; its columns are who",
-        ),
-        (
-            T,
-            "--csv t.csv --x n --y us --by whoo",
-            "--by: t.csv has no column `whoo`; did you mean who?",
-        ),
-        (T, "--csv t.csv --x n --y n --by who", "`n` is given to both --x and --y"),
-        (T, "--csv t.csv --x n --y us --by who,who", "--by: `who` is given twice"),
+        (T, "no.csv --x n --y us --by who", "no.csv: there is no such file"),
+        (T, ". --x n --y us --by who", ".: that is a directory; name a file in it"),
+        (T, "t.csv --x m --y us --by who", "--x: t.csv has no column `m`; its columns are who"),
+        (T, "t.csv --x n --y us --by whoo", "--by: t.csv has no column `whoo`; did you mean who?"),
+        (T, "t.csv --x n --y n --by who", "`n` is given to both --x and --y"),
+        (T, "t.csv --x n --y us --by who,who", "--by: `who` is given twice"),
         (T, "--per who", "`who` is given to both --by and --per"),
         (T, "--per kernl", "--per: t.csv has no column `kernl`; did you mean kernel?"),
         (T, "--where kernel", "--where: `kernel` has no equals sign; write it as COL=VALUE"),
@@ -319,15 +311,10 @@ fn errors_of_the_arguments_name_their_fix() {
         ),
         (
             b"who,100,200\na,1,2\n",
-            "--csv t.csv --x n --y 100 --by who",
+            "t.csv --x n --y 100 --by who",
             "--x: t.csv has no column `n`; its columns are who, 100 and 200",
         ),
-        (T, "--csv t.csv --x n", "t.csv is a table, and needs --x and --y, and --by where several"),
-        (
-            T,
-            "--csv t.csv t.csv --x n --y us",
-            "the argument '--csv <FILE>' cannot be used with '[FILE]'",
-        ),
+        (T, "t.csv --x n", "t.csv is a table, and needs --x and --y, and --by where several"),
         (T, "--decimal dot", "is not `dot`; it is one of point or comma"),
         (T, "-o t.csv", "t.csv: it exists and is no HTML page; name another file with -o"),
         (T, "-o nowhere/page.html", "its directory does not exist"),
@@ -423,7 +410,7 @@ fn what_would_never_end_is_refused() {
         assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{}", came.err);
         assert!(came.err.contains(wanted), "{}", came.err);
     }
-    let came = analyse(&Knee::new(), "--csv /dev/zero --x n --y us --by who");
+    let came = analyse(&Knee::new(), "/dev/zero --x n --y us --by who");
     assert!(came.code == Some(2) && came.err.contains("longer than 1 MiB"), "{came:?}");
 }
 
@@ -442,10 +429,10 @@ fn a_million_figures_are_the_most() {
 fn standard_input_is_a_table_too() {
     let knee = with_table(b"who,n,us,kernel\na,1,5,2.6 smp\na,2,5,2.6 smp\na,2,9,2.4\n");
     let words = "--x n --y us --by who --where kernel=2.6\\ smp";
-    let text = printed(&knee, &format!("--csv - {words} < t.csv"));
+    let text = printed(&knee, &format!("- {words} < t.csv"));
     assert!(text.starts_with("table · n · kernel 2.6 smp"), "{text}");
     assert!(text.contains("a is flat at 5.00 µs."), "{text}");
-    let came = analyse(&knee, &format!("--csv - {words} < /dev/null"));
+    let came = analyse(&knee, &format!("- {words} < /dev/null"));
     assert_eq!(came.code, Some(2));
     assert!(came.err.contains("knee: standard input is empty"), "{}", came.err);
 }
@@ -454,7 +441,7 @@ fn standard_input_is_a_table_too() {
 #[test]
 fn a_slow_writer_is_waited_for() {
     let knee = Knee::new();
-    let words = ["analyse", "--csv", "-", "--x", "n", "--y", "us", "--by", "who", "--json"];
+    let words = ["analyse", "-", "--x", "n", "--y", "us", "--by", "who", "--json"];
     let mut command = knee.command(&words);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
@@ -500,7 +487,7 @@ fn the_same_table_gives_the_same_words_and_the_same_page() {
 fn a_file_called_null_is_a_table_as_any_other() {
     let knee = Knee::new();
     std::fs::write(knee.directory.path().join("null.csv"), "who,n,us\na,1,5\na,2,6\n").unwrap();
-    let text = printed(&knee, "--csv null.csv --x n --y us --by who");
+    let text = printed(&knee, "null.csv --x n --y us --by who");
     assert!(!text.contains("harness"), "{text}");
 }
 
@@ -510,7 +497,8 @@ fn help_says_it_all() {
     let list = knee.run(&["--help"]).out;
     assert!(list.contains("Analyse a table of another program as if it were a run"), "{list}");
     let help = knee.run(&["help", "analyse"]).out;
-    let flags = "--csv --x --y --by --better --where --per --of --sd --n --unit --decimal --output --all --json";
+    let flags =
+        "--x --y --by --better --where --per --of --sd --n --unit --decimal --output --all --json";
     for flag in flags.split(' ') {
         assert!(help.contains(flag), "{flag}: {help}");
     }

@@ -38,7 +38,7 @@ fn what_is_analysed_again_has_grown_alike() {
         let file = knee.at(&format!("{what}.csv"));
         knee.run(&["export", "--format", "csv", "--what", what, "-o", &file]).done(what);
         let script = format!(
-            "\"$KNEE\" analyse --csv {file} {columns} --by subject --per kind --unit ns \
+            "\"$KNEE\" analyse {file} {columns} --by subject --per kind --unit ns \
              --where workload=made --where metric=call --json"
         );
         let again = growths(&came(&mut knee.shell(&script)).done(&script));
@@ -123,7 +123,7 @@ fn a_reader_that_has_gone_and_a_disk_that_is_full_are_no_panic() {
     }
     // Room for what SQLite needs to read, and not for the samples.
     let knee = knee_with(100);
-    for format in ["csv --samples", "json"] {
+    for format in ["csv --what samples", "json"] {
         let file = knee.at("limited");
         let script = format!("ulimit -f 150; \"$KNEE\" export --format {format} -o {file}");
         let limited = came(&mut knee.shell(&script));
@@ -160,7 +160,6 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
             "the run has no workload `mad`; it has made",
         ),
         (&["export", "--format", "json", "--table", "made"], "json is the whole run"),
-        (&["export", "--format", "csv", "--what", "medians", "--samples"], "cannot be used with"),
         (&["export", "99", "--format", "csv"], "99"),
         (
             &["export", "--format", "json", "--points", "10k"],

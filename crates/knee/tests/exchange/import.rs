@@ -119,7 +119,7 @@ fn medians(knee: &Knee) -> BTreeMap<(String, String, u64), u64> {
 fn a_table_of_every_sample_comes_to_the_same_medians() {
     let _alone = alone();
     let (from, into) = (knee(), Knee::new());
-    let text = from.run(&["export", "--format", "csv", "--samples"]).done("export");
+    let text = from.run(&["export", "--format", "csv", "--what", "samples"]).done("export");
     let file = write(&into, "samples.csv", text.clone());
     let words = ["import", &file, "--x", "point", "--y", "value", "--unit", "ns", "--by"];
     let more = ["subject", "--per", "kind", "--round", "round", "--name", "made"];

@@ -265,7 +265,7 @@ fn output(table: &str, rest: &str) -> String {
                  \"$KNEE\" history {table} --record t.db --last 1000 {flags}"
             )
         }
-        None => format!("cd {TABLES} && \"$KNEE\" analyse --csv {table}.csv {rest}"),
+        None => format!("cd {TABLES} && \"$KNEE\" analyse {table}.csv {rest}"),
     };
     let came = came(knee.shell(&script).current_dir(knee.directory.path()));
     assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{table}");
@@ -306,8 +306,7 @@ fn knee_says_of_published_tables_what_the_page_counts() {
 #[test]
 fn a_published_deviation_gives_students_interval() {
     let flags = "--x load --y elapsed_s --by lock --sd elapsed_sd --n 5 --json";
-    let script =
-        format!("cd {TABLES} && \"$KNEE\" analyse --csv fitzhardinge-kernbench.csv {flags}");
+    let script = format!("cd {TABLES} && \"$KNEE\" analyse fitzhardinge-kernbench.csv {flags}");
     let out = came(&mut Knee::new().shell(&script)).out;
     let run: serde_json::Value = serde_json::from_str(&out).unwrap();
     let median = &run["tables"][0]["rows"][0]["cells"][0]["median"];

@@ -316,7 +316,7 @@ fn texts_that_a_spreadsheet_would_run_are_exported_as_texts_and_come_back() {
     std::fs::write(knee.directory.path().join("t.csv"), table).unwrap();
     let run = |words: &str| came(knee.shell(words).current_dir(knee.directory.path())).done(words);
     run("\"$KNEE\" import t.csv --x n --y us --by who");
-    for form in ["--samples", ""] {
+    for form in ["--what samples", ""] {
         let csv = run(&format!("\"$KNEE\" export last --format csv {form}"));
         for field in csv.lines().skip(1).flat_map(|line| line.split(',')) {
             let is_text = field.parse::<f64>().is_err();

@@ -167,7 +167,7 @@ impl HeldConnections {
         };
         match connect::begin(&share.address, &share.sources, number, &self.epoll, data) {
             Ok(socket) => {
-                let (began, reply) = (Instant::now(), Reply::new());
+                let (began, reply) = (Instant::now(), Reply::default());
                 let candidate = Candidate { socket, began, is_connected: false, reply, session };
                 self.candidates.insert(data, candidate);
             }
@@ -375,7 +375,7 @@ fn decrypted_head(
     }
     session.flush(socket).map_err(connect::kind)?;
     match came {
-        None if session.has_ended() => Ok(Some(reply.end().ok_or(Kind::Short)?.head)),
+        None if session.has_ended => Ok(Some(reply.end().ok_or(Kind::Short)?.head)),
         came => Ok(came),
     }
 }

@@ -53,7 +53,7 @@ pub fn delayed_reply(target: &Target, median_ns: f64) -> io::Result<Option<Delay
 
 fn median_ms(target: &Target, immediate: bool) -> io::Result<f64> {
     let mut stream = Stream::connect(target, TIMEOUT)?;
-    let socket = stream.socket().try_clone()?;
+    let socket = stream.socket.try_clone()?;
     let (request, mut receiver) = (target.request(true), Receiver::default());
     let mut times_ms = Vec::new();
     for number in 0..=REQUESTS {

@@ -17,7 +17,7 @@ pub fn pipelines(target: &Target) -> Option<bool> {
     let mut stream = Stream::connect(target, TIMEOUT).ok()?;
     stream.write_all(&target.request(true).repeat(2)).ok()?;
     let begun = Instant::now();
-    let (mut reply, mut heads) = (Reply::new(), Heads::default());
+    let (mut reply, mut heads) = (Reply::default(), Heads::default());
     let (mut replies, mut buffer) = (0, vec![0; 64 * 1024]);
     loop {
         let received = match stream.read(&mut buffer) {
@@ -41,10 +41,7 @@ pub fn pipelines(target: &Target) -> Option<bool> {
                     if replies == 2 {
                         return Some(true);
                     }
-                    stream
-                        .socket()
-                        .set_read_timeout(Some(PATIENCE.max(3 * begun.elapsed())))
-                        .ok()?;
+                    stream.socket.set_read_timeout(Some(PATIENCE.max(3 * begun.elapsed()))).ok()?;
                 }
             }
         }

@@ -27,7 +27,7 @@ pub struct Receiver {
 
 impl Default for Receiver {
     fn default() -> Receiver {
-        Receiver { heads: Heads::default(), reply: Reply::new(), buffer: vec![0; 64 * 1024] }
+        Receiver { heads: Heads::default(), reply: Reply::default(), buffer: vec![0; 64 * 1024] }
     }
 }
 

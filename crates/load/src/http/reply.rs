@@ -90,13 +90,15 @@ pub(crate) struct Reply {
     bytes: u64,
 }
 
-impl Reply {
-    pub(crate) fn new() -> Reply {
+impl Default for Reply {
+    fn default() -> Reply {
         let framing = Framing::UntilClose;
         let head = ReplyHead { bytes: 0, status: 0, keep: true, is_http_10: false, framing };
         Reply { body: Body::None, pending: Vec::new(), head, bytes: 0 }
     }
+}
 
+impl Reply {
     pub(crate) fn has_begun(&self) -> bool {
         self.bytes > 0 || !matches!(self.body, Body::None)
     }

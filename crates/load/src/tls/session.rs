@@ -12,7 +12,8 @@ use std::os::fd::OwnedFd;
 #[derive(Debug)]
 pub(crate) struct Session {
     connection: ClientConnection,
-    has_ended: bool,
+    /// Whether the other side has announced that it sends no more.
+    pub(crate) has_ended: bool,
 }
 
 /// Sends without waiting, several pieces with one call.
@@ -46,11 +47,6 @@ impl Session {
     /// Counts its handshake, which has ended.
     pub(crate) fn count(&self, handshakes: &mut Handshakes) {
         handshakes.count(&self.connection);
-    }
-
-    /// Whether the other side has announced that it sends no more.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.has_ended
     }
 
     /// Encrypts as much of this as there is room for, and returns how much.

@@ -6,8 +6,9 @@ use crate::tls::Session;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
+    #[default]
     Closed,
     Connecting,
     /// The socket is connected, and the handshake of TLS goes on.
@@ -15,7 +16,7 @@ pub(super) enum Stage {
     Open,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Connection {
     pub stage: Stage,
     pub socket: Option<OwnedFd>,
@@ -54,24 +55,10 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(pipeline: usize) -> Connection {
         Connection {
-            stage: Stage::Closed,
-            socket: None,
-            tls: None,
-            generation: 0,
-            began_ns: 0,
-            connected_ns: 0,
-            session_ns: 0,
             in_flight: VecDeque::with_capacity(pipeline.min(16)),
-            calls_left: 0,
-            unsent_bytes: 0,
-            reply: Reply::new(),
-            is_free: false,
-            thinking: false,
-            replies: 0,
-            rests_since_ns: 0,
             asked_ns: i64::MIN,
             served_ns: i64::MIN,
-            failures: 0,
+            ..Connection::default()
         }
     }
 

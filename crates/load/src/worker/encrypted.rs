@@ -86,7 +86,7 @@ impl LoadWorker<'_> {
                 session.count(self.tally.part.counts.handshakes.get_or_insert_default());
             }
             let taken = session.take(|plain| self.take(index, plain));
-            let has_ended = session.has_ended();
+            let has_ended = session.has_ended;
             self.connections[index as usize].tls = Some(session);
             // What came whole before the fault counts.
             let goes_on = taken?;

@@ -24,7 +24,8 @@ pub(crate) struct Tally {
     interval_ns: i64,
     /// The end of the warm-up, from which on requests count.
     zero_ns: i64,
-    interval_end_ns: i64,
+    /// When the interval ends that goes on now.
+    pub(crate) interval_end_ns: i64,
     /// Whether the intervals are still going on.
     in_time: bool,
     /// Dropped when the intervals end, which ends the receiver.
@@ -159,11 +160,6 @@ impl Tally {
             self.send_interval(under_way);
             self.interval_end_ns += self.interval_ns;
         }
-    }
-
-    /// When the interval ends that goes on now.
-    pub(crate) fn interval_end_ns(&self) -> i64 {
-        self.interval_end_ns
     }
 
     /// Ends the last interval, whole or not; later events are in none.

@@ -82,7 +82,7 @@ fn a_unix_socket_is_loaded_as_any_other() {
     let (housing, timeout) = (Housing::Threads, Duration::from_secs(60));
     let holding = Holding { housing, sources: Vec::new(), timeout };
     let mut dead = Dead::open(&plan.target, 5, &holding, &AtomicBool::new(false)).unwrap();
-    assert_eq!((dead.outcome().opened, dead.alive().unwrap()), (5, 5));
+    assert_eq!((dead.outcome.opened, dead.alive().unwrap()), (5, 5));
 }
 
 #[test]

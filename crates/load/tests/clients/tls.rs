@@ -358,12 +358,12 @@ fn dead_connections_are_encrypted_too() {
     let holding = Holding { housing: Housing::Threads, sources: Vec::new(), timeout };
     let stop = AtomicBool::new(false);
     let mut dead = Dead::open(&target, 20, &holding, &stop).unwrap();
-    assert_eq!((dead.outcome().opened, dead.alive().unwrap()), (20, 20), "{:?}", dead.outcome());
+    assert_eq!((dead.outcome.opened, dead.alive().unwrap()), (20, 20), "{:?}", dead.outcome);
     // Over a server that speaks plainly there is none.
     let plain = Server::start(|_| Answer::Last(OK.to_vec()));
     let target = Target { address: plain.address.into(), ..target };
     let holding = Holding { timeout: Duration::from_millis(50), ..holding };
     let dead = Dead::open(&target, 2, &holding, &stop).unwrap();
-    let errors = dead.outcome().errors;
-    assert_eq!((dead.outcome().opened, errors.tls + errors.timeout), (0, 2), "{errors:?}");
+    let errors = dead.outcome.errors;
+    assert_eq!((dead.outcome.opened, errors.tls + errors.timeout), (0, 2), "{errors:?}");
 }

@@ -23,14 +23,9 @@ pub(crate) fn cells_planned(run: &Run) -> u64 {
 
 /// The file that the figures of a foreign run were read from.
 pub(crate) fn source(run: &Run) -> Option<&str> {
-    let words = &run.summary.command;
-    if let [_, command, file, ..] = words.as_slice()
-        && command == "import"
-    {
-        return Some(file);
-    }
-    let after = words.iter().skip_while(|word| *word != "--csv").nth(1);
-    after.map(String::as_str).or_else(|| words.iter().find_map(|word| word.strip_prefix("--csv=")))
+    let [_, command, file, ..] = run.summary.command.as_slice() else { return None };
+    let is_read = matches!(command.as_str(), "import" | "analyse") && !file.starts_with("--");
+    is_read.then_some(file)
 }
 
 /// Cells of one subject that failed for the same reason.

@@ -218,7 +218,7 @@ fn a_foreign_table_has_no_clock_and_no_machine() {
         assert!(machine.contains("The figures come from a table, server.csv."), "{machine}");
         assert!(!machine.contains("Clock:") && !machine.contains("0 ns"), "{machine}");
         let again = section(page, "reproduce");
-        assert!(again.contains("knee analyse --csv server.csv --x threads"), "{again}");
+        assert!(again.contains("knee analyse server.csv --x threads"), "{again}");
         assert!(again.contains("Single figures."), "{again}");
         for word in ["--seed", "Seed", " ms ", "deadline"] {
             assert!(!again.contains(word), "{word} is in {again}");

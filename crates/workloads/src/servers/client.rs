@@ -87,7 +87,7 @@ impl AnyReplies {
     /// Takes one, and the connection may end with it.
     fn receive_any(&mut self, stream: &mut Stream) -> Result<Received, Failure> {
         let received =
-            self.receiver.receive(stream).map_err(|error| no_reply(stream.socket(), error))?;
+            self.receiver.receive(stream).map_err(|error| no_reply(&stream.socket, error))?;
         if received.status != 200 {
             return Err(Failure::new(format!(
                 "the server replied with status {}",
@@ -144,7 +144,7 @@ impl Client {
             address,
             prepared: address.into(),
             request: request(&target),
-            resumes: target.tls.as_ref().is_some_and(|tls| !tls.options().no_resume),
+            resumes: target.tls.as_ref().is_some_and(|tls| !tls.options.no_resume),
             resumed: 0,
             first: stream.handshake(),
             reply_bytes,
@@ -226,7 +226,7 @@ impl Client {
             return any.receive(stream);
         }
         let reply = &mut self.buffer[..self.reply_bytes];
-        stream.read_exact(reply).map_err(|error| no_reply(stream.socket(), error))?;
+        stream.read_exact(reply).map_err(|error| no_reply(&stream.socket, error))?;
         if is_good(reply) {
             return Ok(());
         }
@@ -246,7 +246,7 @@ impl Client {
 pub(crate) fn reset(streams: Vec<Stream>) {
     for stream in streams {
         // One that can't be reset is closed all the same.
-        let _ = rustix::net::sockopt::set_socket_linger(stream.socket(), Some(Duration::ZERO));
+        let _ = rustix::net::sockopt::set_socket_linger(&stream.socket, Some(Duration::ZERO));
         drop(stream);
     }
 }

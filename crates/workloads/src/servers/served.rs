@@ -326,7 +326,7 @@ pub(crate) fn with_connections(
 fn all_open(connections: &[Stream]) -> Result<(), Failure> {
     // What came before the end may not have been read: a session's tickets, or the last word of TLS.
     let has_ended = |stream: &&Stream| {
-        let mut ends = [PollFd::new(stream.socket(), PollFlags::RDHUP)];
+        let mut ends = [PollFd::new(&stream.socket, PollFlags::RDHUP)];
         !matches!(poll(&mut ends, Some(&Timespec::default())), Ok(0))
     };
     let ended = connections.iter().filter(has_ended).count();

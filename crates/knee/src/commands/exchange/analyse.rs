@@ -7,18 +7,15 @@ use crate::exit::{Exit, Trouble};
 use analysis::{Analysis, MissingFigure};
 use clap::Args;
 use foreign_tables::{Foreign, Input};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 #[command(after_help = more())]
 pub struct Analyse {
     /// The table: a file with a line of column names, separated by commas, semicolons or tabs, or what a known program
     /// exports; - is standard input
-    #[arg(value_name = "FILE", required_unless_present = "csv")]
-    pub file: Option<PathBuf>,
-    /// The same file, as a flag
-    #[arg(long, value_name = "FILE", allow_hyphen_values = true, conflicts_with = "file")]
-    pub csv: Option<PathBuf>,
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
     #[command(flatten)]
     pub table: TableFlags,
     /// Write the HTML report to this file
@@ -50,9 +47,9 @@ the first. Means have intervals where their standard deviations are known (--sd,
 
 Examples:
   knee analyse hyperfine.json
-  knee analyse --csv pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
+  knee analyse pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
       --per machine,pipes -o pipetest.html
-  knee analyse --csv kernbench.csv --x load --y elapsed_s --by lock --sd elapsed_sd --n 5",
+  knee analyse kernbench.csv --x load --y elapsed_s --by lock --sd elapsed_sd --n 5",
         foreign_tables::recognised()
     )
 }
@@ -61,8 +58,7 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     if let Some(page) = &ask.output {
         report::check(page, None)?;
     }
-    let file = ask.file.as_ref().or(ask.csv.as_ref());
-    let input = Input::open(file.map_or(Path::new("-"), PathBuf::as_path))?;
+    let input = Input::open(&ask.file)?;
     let Foreign { run, named_points } = foreign_tables::read(&ask.table.request(), input, words)?;
     let mut conclusions = match named_points {
         Some(points) => findings::conclude_named(&run, &points),

@@ -27,11 +27,8 @@ pub struct Export {
     /// One table only: a workload, or one metric of it: poll, poll/loop
     #[arg(long, value_name = "WORKLOAD[/METRIC]")]
     pub table: Option<String>,
-    /// Of csv every sample, not the medians (a hundred times as large)
-    #[arg(long, conflicts_with = "what")]
-    pub samples: bool,
-    /// What of it, or in which form: of csv medians or samples [default: medians]; of
-    /// github-action-benchmark figures of which smaller or bigger is better [default: where the run has
+    /// What of it, or in which form: of csv medians or samples (a hundred times as large) [default:
+    /// medians]; of github-action-benchmark figures of which smaller or bigger is better [default: where the run has
     /// one sort only, that]
     #[arg(long, value_name = "WHAT", value_parser = usage::one_of(CHOICES))]
     pub what: Option<What>,
@@ -52,7 +49,7 @@ Examples:
   knee export --format svg --table poll/loop --subjects poll,epoll-level -o poll.svg
   knee export --format markdown --table poll/loop --points 10,1k,10k
   knee export --format csv -o medians.csv
-  knee export --format csv --table poll --samples -o samples.csv
+  knee export --format csv --table poll --what samples -o samples.csv
   knee export 7 --format gnuplot | gnuplot
   knee export --format jsonl | jq -c '[.subject, .point, (.samples | length)]'
   knee export --format openmetrics -o /var/lib/node_exporter/textfile/knee.prom
@@ -77,8 +74,7 @@ const WHOLE: &str = "json";
 pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     // The parser takes no other names.
     let Some(format) = export::find(&ask.format) else { return Ok(Exit::Usage) };
-    let what = ask.samples.then_some(What::Samples).or(ask.what);
-    check_choice(format, what)?;
+    check_choice(format, ask.what)?;
     check_selection(format, ask)?;
     let kind = Kind { name: "such export", heads: format.heads };
     let records = records(ask);
@@ -98,7 +94,7 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
         Content::Profile => export::selected(run, &selection).map_err(wrong)?,
         Content::Figures | Content::Tables => run,
     };
-    let material = Material::new(&run, what);
+    let material = Material::new(&run, ask.what);
     let material = match format.content {
         Content::Tables => material.selecting(selection).map_err(wrong)?,
         Content::Figures | Content::Profile => material,

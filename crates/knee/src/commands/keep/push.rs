@@ -323,7 +323,7 @@ mod tests {
         let to = Location::from(format!("postgres://u@127.0.0.1:{port}/d").as_str());
         let run = fixtures::run(fixtures::workload("null")).complete();
         let stop = Stop::never().unwrap();
-        stop.shared_flag().store(true, std::sync::atomic::Ordering::Relaxed);
+        stop.requested.store(true, std::sync::atomic::Ordering::Relaxed);
         let (results, is_interrupted) =
             Measured::new(Some(&to), &[(&run, true)]).unwrap().wait(&stop);
         // Without the feature the archive is refused at once.

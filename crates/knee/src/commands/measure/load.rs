@@ -399,7 +399,7 @@ fn measured(
             }
             Err(error) => {
                 // Those that ended before the load failed.
-                let intervals = run.as_ref().map_or(0, LoadRun::intervals);
+                let intervals = run.as_ref().map_or(0, |run| run.intervals);
                 if points.is_empty() && intervals == 0 {
                     if let Some(run) = run {
                         run.discard();

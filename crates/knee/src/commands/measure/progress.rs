@@ -176,7 +176,7 @@ fn left(progress: &RunProgress) -> String {
     left.unwrap_or_default()
 }
 
-fn cell_name(key: &CellKey) -> String {
+pub fn cell_name(key: &CellKey) -> String {
     format!("{} {} at {}", key.workload, key.subject, key.point)
 }
 

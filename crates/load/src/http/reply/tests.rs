@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// Feeds `input` in pieces that end at `cuts`, and returns what each reply came to: status, keep
 /// and bytes. None if it is malformed.
 fn replies(input: &[u8], cuts: &[usize]) -> Option<Vec<(u16, bool, u64)>> {
-    let (mut reply, mut heads) = (Reply::new(), Heads::default());
+    let (mut reply, mut heads) = (Reply::default(), Heads::default());
     let mut ended = Vec::new();
     let mut from = 0;
     for &cut in cuts.iter().chain([&input.len()]) {

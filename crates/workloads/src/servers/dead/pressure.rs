@@ -72,7 +72,7 @@ impl DeadConnections {
         let open = || Dead::open(target, count as usize, &holding, &never);
         let dead = (count > 0).then(open).transpose();
         let connections = dead.map_err(|error| Failure::call("opening dead connections", error))?;
-        if let Some(dead) = connections.as_ref().filter(|dead| dead.outcome().opened < count) {
+        if let Some(dead) = connections.as_ref().filter(|dead| dead.outcome.opened < count) {
             return Err(not_held(dead, server));
         }
         let mut opened = DeadConnections { connections, count, descriptors_without };
@@ -93,7 +93,7 @@ impl DeadConnections {
             alive = self.alive()?.unwrap_or(alive);
         }
         let count = self.count;
-        let outcome = self.connections.as_ref().map(Dead::outcome).unwrap_or_default();
+        let outcome = self.connections.as_ref().map(|dead| dead.outcome).unwrap_or_default();
         if outcome.can_not_be_held() {
             return Err(closes_each(&outcome.closings));
         }
@@ -145,8 +145,8 @@ impl DeadConnections {
 
 /// Why a server holds fewer than were to be opened.
 fn not_held(dead: &Dead, server: &Running) -> Failure {
-    let DeadOutcome { asked, opened, errors, closings, .. } = dead.outcome();
-    if dead.outcome().can_not_be_held() {
+    let DeadOutcome { asked, opened, errors, closings, .. } = dead.outcome;
+    if dead.outcome.can_not_be_held() {
         return closes_each(&closings);
     }
     let errors: Vec<String> =

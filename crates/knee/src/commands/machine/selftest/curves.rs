@@ -73,10 +73,10 @@ fn judged(analysis: &Analysis) -> Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::machine::selftest::fake;
+    use crate::commands::machine::selftest::tests::fake;
 
     fn proof(grows: impl Fn(&str, f64) -> f64) -> Proof {
-        let run = fake::run(&request(&["known"], &[], &[], 5, 1), |key| {
+        let run = fake(&request(&["known"], &[], &[], 5, 1), |key| {
             Ok(100.0 * grows(&key.subject, key.point as f64))
         });
         judged(&analysis::analyse(&run))

@@ -105,7 +105,7 @@ fn judged(run: &Run, before: &Around, after: &Around) -> Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::machine::selftest::fake;
+    use crate::commands::machine::selftest::tests::fake;
 
     fn around(children: &[u32], descriptors: usize) -> Around {
         Around { children: children.iter().copied().collect(), descriptors }
@@ -113,7 +113,7 @@ mod tests {
 
     fn run_of_faults(odd: &'static str) -> Run {
         let subjects = super::faults().map(|(name, _)| name);
-        fake::run(&request(&["fault"], &subjects, &["1"], 2, 1), |key| {
+        fake(&request(&["fault"], &subjects, &["1"], 2, 1), |key| {
             let fault = super::faults().into_iter().find(|(name, _)| *name == key.subject);
             match fault.and_then(|(_, reason)| reason) {
                 Some(_) if key.subject == odd => Ok(1.0),

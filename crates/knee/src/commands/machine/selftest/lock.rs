@@ -52,7 +52,7 @@ fn reason(cell: &Cell) -> Option<&FailureReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::machine::selftest::fake;
+    use crate::commands::machine::selftest::tests::fake;
 
     fn caught() -> FailureReason {
         FailureReason::CheckFailed { message: "2 threads were inside at once".into() }
@@ -60,7 +60,7 @@ mod tests {
 
     fn state(outcome: impl Fn(&str, u32) -> Result<f64, FailureReason>) -> State {
         let request = request(&["lock"], &[BROKEN, SOUND], &["4"], 3, 1);
-        judged(&fake::run(&request, |key| outcome(&key.subject, key.round))).state
+        judged(&fake(&request, |key| outcome(&key.subject, key.round))).state
     }
 
     #[test]

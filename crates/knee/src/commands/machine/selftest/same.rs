@@ -90,7 +90,7 @@ fn judged(comparison: &Comparison) -> Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::machine::selftest::fake;
+    use crate::commands::machine::selftest::tests::fake;
 
     fn state(poll: f64) -> Proof {
         let mut request = three(9);
@@ -100,8 +100,8 @@ mod tests {
         request.subjects.extend(["constant".to_owned()]);
         request.subjects.retain(|name| name != "ipv4");
         request.points = vec![100.into(), 1_000.into()];
-        let base = fake::run(&request, |_| Ok(100.0));
-        let new = fake::run(&request, |key| Ok(if key.subject == "poll" { poll } else { 100.0 }));
+        let base = fake(&request, |_| Ok(100.0));
+        let new = fake(&request, |key| Ok(if key.subject == "poll" { poll } else { 100.0 }));
         compared(&base, &new)
     }
 
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn runs_that_are_not_comparable_prove_nothing() {
-        let null = fake::run(&request(&["null"], &[], &["1"], 2, 1), |_| Ok(1.0));
-        let log = fake::run(&request(&["known"], &["log"], &["16"], 2, 1), |_| Ok(1.0));
+        let null = fake(&request(&["null"], &[], &["1"], 2, 1), |_| Ok(1.0));
+        let log = fake(&request(&["known"], &["log"], &["16"], 2, 1), |_| Ok(1.0));
         assert_eq!(compared(&null, &log).state, State::Failed);
     }
 }

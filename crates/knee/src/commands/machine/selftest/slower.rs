@@ -113,16 +113,16 @@ fn word(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::machine::selftest::fake;
+    use crate::commands::machine::selftest::tests::fake;
 
     #[test]
     fn a_wide_interval_proves_nothing() {
         let twice = Injected { factor: 2.0, margin: 0.05, rounds: 9 };
         let request = request(&["known"], &[SLOWED, UNCHANGED], POINTS, twice.rounds, 1);
-        let base = fake::run(&request, |_| Ok(100.0));
+        let base = fake(&request, |_| Ok(100.0));
         // Rounds that are far apart, about the factor that was injected.
         let spread = [1.7, 2.9, 1.6, 2.5, 2.0, 1.8, 2.7, 1.65, 2.3];
-        let new = fake::run(&request, |key| {
+        let new = fake(&request, |key| {
             Ok(100.0 * if key.subject == SLOWED { spread[key.round as usize] } else { 1.0 })
         });
         let proof = compared(&base, &new, twice);
@@ -134,10 +134,12 @@ mod tests {
 
     fn proof(slowed: f64, unchanged: f64) -> Proof {
         let request = request(&["known"], &[SLOWED, UNCHANGED], POINTS, INJECTED.rounds, 1);
-        let base = fake::run(&request, |_| Ok(100.0));
-        let new = fake::run(&request, |key| {
-            Ok(100.0 * if key.subject == SLOWED { slowed } else { unchanged })
-        });
+        let base = fake(&request, |_| Ok(100.0));
+        let new =
+            fake(
+                &request,
+                |key| Ok(100.0 * if key.subject == SLOWED { slowed } else { unchanged }),
+            );
         compared(&base, &new, INJECTED)
     }
 

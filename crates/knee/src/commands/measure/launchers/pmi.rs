@@ -26,7 +26,7 @@ pub struct Space {
     name: String,
     value_bytes_max: usize,
     /// Whether this rank has entered the barrier, and others have not.
-    is_in_barrier: bool,
+    pub is_in_barrier: bool,
 }
 
 impl Space {
@@ -113,10 +113,6 @@ impl Space {
         let answer = self.asked(&format!("cmd=get kvsname={} key={key}", self.name))?;
         let is_there = value(&answer, b"rc") == Some(b"0");
         Ok(value(&answer, b"value").filter(|_| is_there).map(<[u8]>::to_vec))
-    }
-
-    pub fn is_in_barrier(&self) -> bool {
-        self.is_in_barrier
     }
 
     /// Enters the barrier, which is left when all have entered it.

@@ -147,7 +147,7 @@ fn warm_up(plan: &Plan, stop: &Stop) -> Result<(f64, bool), Trouble> {
     };
     let mut before = 0.0;
     for _ in 0..WARM_UPS_MAX {
-        let outcome = ::load::run(&load, stop.flag(), None).map_err(|error| failed(&error))?;
+        let outcome = ::load::run(&load, &stop.requested, None).map_err(|error| failed(&error))?;
         let rate = answered_per_s(&outcome);
         if stop.is_requested() {
             return Err(Trouble::interrupted("interrupted while the server was warmed up"));

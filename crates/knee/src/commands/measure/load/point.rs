@@ -56,7 +56,7 @@ impl Point {
         let overflows_before = is_here.then(accept_queue_overflows).flatten();
         let connections = plan.connections as u64;
         let mut watching = Watching { live: &live, watcher: &mut *watcher, connections, keep };
-        let outcome = ::load::run(plan, stop.flag(), Some(&mut watching));
+        let outcome = ::load::run(plan, &stop.requested, Some(&mut watching));
         live.done();
         let mut outcome = outcome?;
         let overflows = overflows_before
@@ -230,13 +230,13 @@ impl CountedDead {
             holding.sources.clone_from(&plan.sources);
         }
         let unrelated = seen(address);
-        let open = || Dead::open(&plan.target, count, &holding, stop.flag());
+        let open = || Dead::open(&plan.target, count, &holding, &stop.requested);
         let dead = (count > 0).then(open).transpose()?;
         Ok(CountedDead { asked, dead, unrelated, before: seen(address) })
     }
 
     fn opened(&self) -> u64 {
-        self.dead.as_ref().map_or(0, |dead| dead.outcome().opened)
+        self.dead.as_ref().map_or(0, |dead| dead.outcome.opened)
     }
 
     fn outcome(&mut self, address: Option<SocketAddr>) -> DeadOutcome {
@@ -251,7 +251,7 @@ impl CountedDead {
             alive_at_end,
             seen_by_server_before: before,
             seen_by_server_at_end: at_end,
-            ..dead.outcome()
+            ..dead.outcome
         }
     }
 }

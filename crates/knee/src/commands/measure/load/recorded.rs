@@ -213,7 +213,7 @@ pub struct LoadRun {
     rounds: usize,
     /// How many cells each point has that has ended, and the one that goes on.
     ended: Vec<usize>,
-    intervals: usize,
+    pub intervals: usize,
     saved: usize,
     committed: Instant,
     error: Option<Error>,
@@ -240,10 +240,6 @@ impl LoadRun {
         self.ended.push(intervals.len());
         self.intervals = 0;
         self.commit();
-    }
-
-    pub fn intervals(&self) -> usize {
-        self.intervals
     }
 
     /// Adds why there was no load with a number of dead connections, or why one failed after the intervals that were added.

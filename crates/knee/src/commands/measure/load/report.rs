@@ -94,26 +94,12 @@ pub struct PlanView {
 
 /// What decides when requests are sent.
 #[derive(Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-enum ShapeView {
-    /// Each connection sends its next request when it has the reply to the last one.
-    Closed,
-    /// Requests are due at times of their own.
-    Open(ArrivalsView),
-    /// Sessions begin at times of their own.
-    Sessions(ArrivalsView),
-}
-
-/// When they are due.
-#[derive(Serialize, JsonSchema)]
-#[serde(tag = "arrivals", rename_all = "kebab-case")]
-enum ArrivalsView {
-    /// At equal distances.
-    Constant { per_s: f64 },
-    /// At random times.
-    Poisson { per_s: f64, seed: u64 },
-    /// At a rate that rises.
-    Ramp { from_per_s: f64, to_per_s: f64 },
+struct ShapeView {
+    #[serde(flatten)]
+    shape: Shape,
+    /// What random times are drawn by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
 }
 
 pub fn view<'a>(url: &Url, plan: &Plan, measured: &'a Measured) -> LoadView<'a> {
@@ -149,8 +135,9 @@ impl<'a> Figures<'a> {
 impl PlanView {
     pub fn new(plan: &Plan) -> Self {
         let seconds = |time: std::time::Duration| time.as_secs_f64();
+        let is_random = matches!(plan.arrivals(), Some(Arrivals::Poisson { .. }));
         Self {
-            shape: shape(plan),
+            shape: ShapeView { shape: plan.shape, seed: is_random.then_some(plan.seed) },
             connections: plan.connections,
             calls: plan.calls,
             keep_alive: plan.keep_alive,
@@ -168,18 +155,5 @@ impl PlanView {
             headers: plan.target.header_names(),
             tls: plan.target.tls.as_ref().map(TlsView::new),
         }
-    }
-}
-
-fn shape(plan: &Plan) -> ShapeView {
-    let view = |arrivals| match arrivals {
-        Arrivals::Constant { per_s } => ArrivalsView::Constant { per_s },
-        Arrivals::Poisson { per_s } => ArrivalsView::Poisson { per_s, seed: plan.seed },
-        Arrivals::Ramp { from_per_s, to_per_s } => ArrivalsView::Ramp { from_per_s, to_per_s },
-    };
-    match plan.shape {
-        Shape::Closed => ShapeView::Closed,
-        Shape::Open(arrivals) => ShapeView::Open(view(arrivals)),
-        Shape::Sessions(arrivals) => ShapeView::Sessions(view(arrivals)),
     }
 }

@@ -34,7 +34,7 @@ pub struct TlsView {
 
 impl TlsView {
     pub fn new(tls: &Tls) -> TlsView {
-        let TlsOptions { ca, insecure, no_resume } = tls.options();
+        let TlsOptions { ca, insecure, no_resume } = &tls.options;
         let ca = ca.as_ref().map(|file| file.display().to_string());
         TlsView { verified: !insecure, ca, resume: !no_resume }
     }

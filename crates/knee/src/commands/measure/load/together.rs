@@ -80,7 +80,8 @@ impl Member {
         }
     }
 
-    fn missing(&self, present: &[u32], check_in: Duration) -> Trouble {
+    /// That ranks are missing: all that are not `present`, or `some` of them.
+    fn missing(&self, some: &str, present: &[u32], check_in: Duration) -> Trouble {
         let Member { fleet, size, .. } = self;
         let missing: Vec<String> = (0..*size)
             .filter(|rank| !present.contains(rank))
@@ -93,7 +94,7 @@ impl Member {
                 format!("rank {rank} of {size} did not check in within {seconds} s (fleet {fleet})")
             }
             _ => format!(
-                "ranks {} of {size} did not check in within {seconds} s (fleet {fleet})",
+                "{some}ranks {} of {size} did not check in within {seconds} s (fleet {fleet})",
                 list(&missing)
             ),
         })
@@ -207,7 +208,7 @@ impl Joined<'_> {
                 None
             }
         };
-        let part = ::load::run_share(&plan, stop.flag(), Some(&mut Keeping(keep)), &mut agree);
+        let part = ::load::run_share(&plan, &stop.requested, Some(&mut Keeping(keep)), &mut agree);
         let part = match part {
             Ok(part) => part,
             // That of the load itself says more than that all called it off.

@@ -6,7 +6,7 @@ use crate::commands::measure::run::flags::Run as RunFlags;
 use crate::exit::{Trouble, note};
 use crate::originals;
 use engine::{HideError, RunRequest, Secrets};
-use model::{CommandOutput, Plan, Value};
+use model::{CommandOutput, Plan};
 use rustix::fs::FileType;
 use std::ffi::OsString;
 use std::os::fd::AsFd;
@@ -77,7 +77,7 @@ fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
     for (workload, custom) in of_each.chain([(None, &mut request.custom)]) {
         if let Some(custom) = custom {
             let hidden = secrets.hide_custom(workload, custom);
-            **custom = hidden.map_err(|(text, error)| custom_not_hidden(&text, &error))?;
+            **custom = hidden.map_err(|(text, error)| not_hidden("", &text, &error))?;
         }
     }
     let of_each = request.overrides.iter_mut();
@@ -86,33 +86,23 @@ fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
         for (name, values) in parameters {
             for value in values {
                 let hidden = secrets.hide(workload, name, value);
-                *value = hidden.map_err(|error| not_hidden(name, value, &error))?;
+                let flag = format!("--{name} ");
+                *value = hidden.map_err(|error| not_hidden(&flag, &value.text(), &error))?;
             }
         }
     }
     Ok((request, secrets))
 }
 
-fn not_hidden(name: &str, value: &Value, error: &HideError) -> Trouble {
+/// Why a text can't be measured: a record would not say what it was. `flag` is that of a parameter, with a blank.
+fn not_hidden(flag: &str, text: &str, error: &HideError) -> Trouble {
     Trouble::usage(match error {
         HideError::Ambiguous { hidden } => format!(
-            "--{name}: two values differ only in user name or password ({hidden}), which are not \
-             recorded; measure one of them"
-        ),
-        HideError::AlreadyHidden => format!(
-            "--{name} {value}: *** is where a record has no user name and password; type them"
-        ),
-    })
-}
-
-fn custom_not_hidden(text: &str, error: &HideError) -> Trouble {
-    Trouble::usage(match error {
-        HideError::Ambiguous { hidden } => format!(
-            "`{hidden}`: two texts differ only in user name or password, which are not recorded; measure one \
+            "{flag}`{hidden}`: two texts differ only in user name or password, which are not recorded; measure one \
              of them"
         ),
-        HideError::AlreadyHidden => {
-            format!("`{text}`: *** is where a record has no user name and password; type them")
-        }
+        HideError::AlreadyHidden => format!(
+            "{flag}`{text}`: *** is where a record has no user name and password; type them"
+        ),
     })
 }

@@ -13,6 +13,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use rustix::time::{ClockId, Timespec, clock_settime};
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The maximum time of looking up the functions of a worker that hangs: an emulated machine takes a second or two to list
@@ -55,7 +56,7 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
     };
     let mut settings = Settings::new(engine::calibrate(), stop);
     settings.lookup_max = LOOKUP_MAX;
-    let mut writer = WireWriter::new(port, settings.stop.shared_flag());
+    let mut writer = WireWriter::new(port, Arc::clone(&settings.stop.requested));
     let mut run: Run = if let Some(run) = job.resumed {
         writer = writer.going_on(&run.profile);
         run

@@ -6,7 +6,7 @@ mod ticks;
 use super::{consoles, facts};
 use crate::args;
 use crate::commands::keep::claim::Claim;
-use crate::commands::measure::progress::Progress;
+use crate::commands::measure::progress::{Progress, cell_name};
 use crate::exit::{Trouble, complain};
 use archive::{Error, RunWriter};
 use engine::{CpuLook, RunProgress, Stop, Watch};
@@ -552,11 +552,7 @@ struct Shown {
 impl Shown {
     fn begins(&self, side: &GuestSide) {
         let Some(run) = &side.run else { return };
-        let cell = run
-            .plan
-            .cells
-            .get(run.cells.len())
-            .map(|key| format!("{} {} at {}", key.workload, key.subject, key.point));
+        let cell = run.plan.cells.get(run.cells.len()).map(cell_name);
         let left =
             self.begun.elapsed().as_secs_f64() * (self.total - self.done) as f64 / self.done as f64;
         let left = if left.is_finite() && run.plan.budget.is_none() {

@@ -334,8 +334,8 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
         set("headers", plan.target.header_names().join(" "));
     }
     if let Some(tls) = &plan.target.tls {
-        set("tls", if tls.options().insecure { "unverified" } else { "verified" }.to_owned());
-        if tls.options().no_resume {
+        set("tls", if tls.options.insecure { "unverified" } else { "verified" }.to_owned());
+        if tls.options.no_resume {
             set("resume", "no".to_owned());
         }
     }

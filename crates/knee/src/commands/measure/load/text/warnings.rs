@@ -191,7 +191,7 @@ pub fn no_tls(counts: &Counts) -> Option<String> {
 
 /// Figures of any server that answers there.
 pub fn unverified(plan: &Plan) -> Option<String> {
-    let is_unverified = plan.target.tls.as_ref()?.options().insecure;
+    let is_unverified = plan.target.tls.as_ref()?.options.insecure;
     is_unverified.then(|| {
         "The server's certificate was not verified (--insecure): handshakes took less work. → --ca".into()
     })

@@ -9,7 +9,6 @@ use crate::commands::measure::launchers::{self, FleetFlags, Space};
 use crate::exit::Trouble;
 use ::load::Plan;
 use engine::Stop;
-use findings::format::list;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -86,7 +85,7 @@ impl<'a> Process<'a> {
     }
 
     fn enter(&mut self) -> Result<(), Trouble> {
-        if self.space.is_in_barrier() { Ok(()) } else { self.space.enter().map_err(lost) }
+        if self.space.is_in_barrier { Ok(()) } else { self.space.enter().map_err(lost) }
     }
 
     fn leave(&mut self, is_over: &mut dyn FnMut() -> bool) -> Result<bool, Trouble> {
@@ -119,19 +118,7 @@ impl<'a> Process<'a> {
     fn missing(&mut self, step: &str) -> Result<Trouble, Trouble> {
         let mut present = self.present(step)?;
         present.push(self.member.rank);
-        let Member { fleet, size, .. } = &self.member;
-        let missing: Vec<String> = (0..*size)
-            .filter(|rank| !present.contains(rank))
-            .map(|rank| rank.to_string())
-            .collect();
-        Ok(match &missing[..] {
-            [] | [_] => self.member.missing(&present, self.check_in),
-            _ => Trouble::failed(format!(
-                "of ranks {} of {size} at least one did not check in within {} s (fleet {fleet})",
-                list(&missing),
-                self.check_in.as_secs_f64()
-            )),
-        })
+        Ok(self.member.missing("at least one of ", &present, self.check_in))
     }
 
     /// The ranks that have posted something at a step, as far as this one sees.
@@ -327,7 +314,7 @@ mod tests {
         let missing = processes.split_off(1);
         let trouble = processes[0].agree(check_in(&url(), &plan, 3)).unwrap_err().to_string();
         let wanted =
-            "of ranks 1 and 2 of 3 at least one did not check in within 0.05 s (fleet 811_0)";
+            "at least one of ranks 1 and 2 of 3 did not check in within 0.05 s (fleet 811_0)";
         assert_eq!(trouble, wanted);
         drop(missing);
     }

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The time that ranks wait for one more of rank 0's than rank 0 waits for them.
@@ -105,7 +106,7 @@ impl<'a> Process<'a> {
                 )));
             }
         };
-        let stop_flag = stop.shared_flag();
+        let stop_flag = Arc::clone(&stop.requested);
         let meeting = archive::meeting(url, &member.fleet, member.rank, sender, stop_flag)?;
         Ok(Process { member, meeting, check_in, stop, clock: None, senders: Vec::new() })
     }
@@ -235,7 +236,7 @@ impl Process<'_> {
             process.agreement()
         })?;
         let Some(agreement) = agreement else {
-            return Err(self.member.missing(&present, self.check_in));
+            return Err(self.member.missing("", &present, self.check_in));
         };
         if is_first {
             self.post(AGREEMENT, &agreement)?;

@@ -64,7 +64,7 @@ pub fn loaded<'a>(assembly: impl Assembly + 'a, plan: &Plan, stop: &'a Stop) -> 
 
 /// Three ranks do what one process does, and rank 0 has one result.
 pub fn assert_one_load(plan: &Plan, came: &[Came], stop: &Stop) {
-    let alone = ::load::run(plan, stop.flag(), None).unwrap();
+    let alone = ::load::run(plan, &stop.requested, None).unwrap();
     let [Came::Result(together), Came::Elsewhere(0), Came::Elsewhere(0)] = came else {
         panic!("rank 0 alone adds up");
     };

@@ -167,7 +167,7 @@ fn what_is_left_of_ranks_that_died_is_kept_and_they_are_named() {
         meeting.post(CHECK_IN, "{}").unwrap();
         let share = Share { rank, ranks: 3 };
         let plan = Plan { share, ..plan.clone() };
-        let part = ::load::run_share(&plan, stop.flag(), None, &mut |_| Some(Instant::now()));
+        let part = ::load::run_share(&plan, &stop.requested, None, &mut |_| Some(Instant::now()));
         let measured =
             Measured { host: format!("h{rank}"), clock_bound_ns: 1, part: part.unwrap() };
         if rank == 0 {
@@ -263,7 +263,7 @@ fn without_the_archive_each_rank_keeps_what_it_measured() {
 /// Ranks 0 and 1, of which 1 has posted its part or not, and a signal has come: what came of it for rank 0.
 fn interrupted(stop: &Stop, has_part: bool) -> Came {
     static STOP: AtomicBool = AtomicBool::new(false);
-    stop.shared_flag().store(true, Ordering::Relaxed);
+    stop.requested.store(true, Ordering::Relaxed);
     let meeting = FakeMeeting::new();
     let (first, mut second) = (meeting.join(0), meeting.join(1));
     let measured = |rank| {

@@ -1,0 +1,3 @@
+//! What the program is compared with: the project's own documents.
+
+mod documents;

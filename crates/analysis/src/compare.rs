@@ -18,7 +18,7 @@ mod attributions;
 mod changes;
 mod comparable;
 mod contention;
-mod differences;
+pub(crate) mod differences;
 mod effects;
 mod fleet;
 mod judge;

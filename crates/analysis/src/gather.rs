@@ -24,17 +24,21 @@ use std::ops::RangeInclusive;
 pub(crate) struct Gathered<'a> {
     /// By subject, parameters, metric and point.
     points: BTreeMap<Series<'a>, BTreeMap<u64, Samples<'a>>>,
-    /// By the same: the point and the round of each cell, and all that was measured in it.
-    whole: BTreeMap<Series<'a>, Vec<(u64, u32, &'a Metric)>>,
-    /// Why cells failed, by subject, parameters and point.
-    failed: BTreeMap<SeriesPoint<'a>, Vec<&'a FailureReason>>,
-    /// The measured cells by the same, in the order in which they ended.
-    measured: BTreeMap<SeriesPoint<'a>, Vec<&'a Cell>>,
-    planned: BTreeSet<SeriesPoint<'a>>,
-    /// All of them in that order.
+    /// What was planned or ended, by subject, parameters and point.
+    at: BTreeMap<SeriesPoint<'a>, PointCells<'a>>,
+    /// All measured cells in the order in which they ended.
     cells: Vec<&'a Cell>,
     /// Every set of parameters that was planned or measured, in an order that a reader expects: 9,000 before 10,000.
     pub(crate) parameters: BTreeSet<&'a Parameters>,
+}
+
+/// The cells of a series at a point, in the order in which they ended.
+#[derive(Default)]
+pub(crate) struct PointCells<'a> {
+    is_planned: bool,
+    pub(crate) measured: Vec<&'a Cell>,
+    /// Why the others failed.
+    pub(crate) failed: Vec<&'a FailureReason>,
 }
 
 type SeriesPoint<'a> = (&'a str, &'a Parameters, u64);
@@ -77,16 +81,15 @@ impl<'a> Gathered<'a> {
         let series_point = |key: &'a CellKey| (key.subject.as_str(), &key.parameters, key.point);
         for key in run.plan.cells.iter().filter(|key| key.workload == workload) {
             gathered.parameters.insert(&key.parameters);
-            gathered.planned.insert(series_point(key));
+            gathered.at.entry(series_point(key)).or_default().is_planned = true;
         }
         for cell in run.cells.iter().filter(|cell| cell.key.workload == workload) {
             gathered.parameters.insert(&cell.key.parameters);
+            let here = gathered.at.entry(series_point(&cell.key)).or_default();
             match &cell.outcome {
-                Outcome::Failed { reason, .. } => {
-                    gathered.failed.entry(series_point(&cell.key)).or_default().push(reason);
-                }
+                Outcome::Failed { reason, .. } => here.failed.push(reason),
                 Outcome::Measured => {
-                    gathered.measured.entry(series_point(&cell.key)).or_default().push(cell);
+                    here.measured.push(cell);
                     gathered.cells.push(cell);
                     gathered.add(cell);
                 }
@@ -99,7 +102,6 @@ impl<'a> Gathered<'a> {
         let CellKey { subject, parameters, point, round, .. } = &cell.key;
         for metric in &cell.metrics {
             let key = (subject.as_str(), parameters, metric.name.as_str());
-            self.whole.entry(key).or_default().push((*point, *round, metric));
             let series = self.points.entry(key).or_default();
             if metric.positions.is_empty() {
                 let samples = series.entry(*point).or_default();
@@ -128,43 +130,44 @@ impl<'a> Gathered<'a> {
         metric: &str,
         random: &mut Rng,
     ) -> Option<(Cloud, bool)> {
-        let whole = self.whole.get(&(subject, parameters, metric))?;
         let mut rounds: BTreeMap<u32, Vec<(u64, f64)>> = BTreeMap::new();
-        for &(point, round, metric) in whole {
-            let samples = rounds.entry(round + 1).or_default();
-            let at = |index: usize| metric.positions.get(index).copied().unwrap_or(point);
-            let calls = metric.samples.iter().enumerate().skip(cold(&metric.positions));
-            samples.extend(calls.map(|(i, &sample)| (at(i), sample)));
+        let mut trajectory = false;
+        for cell in self.cells_of(subject, parameters) {
+            for Metric { samples, positions, .. } in metrics(cell, metric) {
+                let at = |index: usize| positions.get(index).copied().unwrap_or(cell.key.point);
+                let calls = samples.iter().enumerate().skip(cold(positions));
+                let round = rounds.entry(cell.key.round + 1).or_default();
+                round.extend(calls.map(|(i, &sample)| (at(i), sample)));
+                trajectory |= !positions.is_empty();
+            }
         }
-        let trajectory = whole.iter().any(|(_, _, metric)| !metric.positions.is_empty());
         Some((Cloud::new(rounds.into_iter().collect(), random)?, trajectory))
     }
 
     /// Where cells of `subject` did not finish, ascending.
     pub(crate) fn unfinished(&self, subject: &str, parameters: &Parameters) -> Vec<Unfinished> {
-        let of_subject =
-            self.failed.iter().filter(|(key, _)| key.0 == subject && key.1 == parameters);
-        let at_point = |(key, reasons): (&SeriesPoint<'_>, &Vec<&FailureReason>)| {
-            let mut late = reasons.iter().filter(|reason| reason.is_unfinished());
+        let of_subject = self.at.iter().filter(|(key, _)| key.0 == subject && key.1 == parameters);
+        let at_point = |(key, cells): (&SeriesPoint<'_>, &PointCells<'_>)| {
+            let mut late = cells.failed.iter().filter(|reason| reason.is_unfinished());
             let first = late.next()?;
             Some(Unfinished {
                 point: key.2,
                 cells: 1 + late.count() as u32,
-                total: (reasons.len() + self.measured.get(key).map_or(0, Vec::len)) as u32,
+                total: (cells.failed.len() + cells.measured.len()) as u32,
                 reason: (*first).clone(),
             })
         };
         of_subject.filter_map(at_point).collect()
     }
 
-    /// The measured cells of `subject` at `point`, in the order in which they ended.
-    pub(crate) fn cells_at<'b>(
+    /// The cells of `subject` at `point`; `None` where nothing was planned or ended.
+    pub(crate) fn at<'b>(
         &'b self,
         subject: &'b str,
         parameters: &'b Parameters,
         point: u64,
-    ) -> &'b [&'a Cell] {
-        self.measured.get(&(subject, parameters, point)).map_or(&[], Vec::as_slice)
+    ) -> Option<&'b PointCells<'a>> {
+        self.at.get(&(subject, parameters, point))
     }
 
     /// The quantile of all operations that `metric` is by its role, with replicates; none for any other metric, and
@@ -182,35 +185,25 @@ impl<'a> Gathered<'a> {
             let mut kept = cell.metrics.iter().filter(|metric| !metric.histogram.is_empty());
             kept.next().and_then(|metric| distributions::read(&metric.histogram))
         };
-        let cells = self.cells_at(subject, parameters, point);
-        let histograms: Vec<_> = cells.iter().copied().filter_map(first).collect();
+        let cells = self.at(subject, parameters, point).into_iter().flat_map(|here| &here.measured);
+        let histograms: Vec<_> = cells.copied().filter_map(first).collect();
         Intervals::new(&histograms, share)?.resampled(replicates, random)
-    }
-
-    /// Why cells of `subject` at `point` failed, in the order in which they ended.
-    pub(crate) fn failed_at<'b>(
-        &'b self,
-        subject: &'b str,
-        parameters: &'b Parameters,
-        point: u64,
-    ) -> &'b [&'a FailureReason] {
-        self.failed.get(&(subject, parameters, point)).map_or(&[], Vec::as_slice)
-    }
-
-    fn keys(&self) -> impl Iterator<Item = &SeriesPoint<'a>> {
-        self.planned.iter().chain(self.measured.keys()).chain(self.failed.keys())
     }
 
     /// Every point that was planned or measured under these parameters.
     pub(crate) fn points(&self, parameters: &Parameters) -> BTreeSet<u64> {
-        self.keys().filter(|key| key.1 == parameters).map(|key| key.2).collect()
+        self.at.keys().filter(|key| key.1 == parameters).map(|key| key.2).collect()
+    }
+
+    /// The measured cells of `subject`, in the order in which they ended.
+    fn cells_of(&self, subject: &str, parameters: &Parameters) -> impl Iterator<Item = &'a Cell> {
+        let cells = self.cells.iter().copied();
+        cells.filter(move |cell| cell.key.subject == subject && cell.key.parameters == *parameters)
     }
 
     /// How far the trajectories of `subject` came, where that is not to the end in every round.
     pub(crate) fn short(&self, subject: &str, parameters: &Parameters) -> Option<CutShort> {
-        let of_subject =
-            |cell: &&&Cell| cell.key.subject == subject && cell.key.parameters == *parameters;
-        let cells = self.cells.iter().filter(of_subject);
+        let cells = self.cells_of(subject, parameters);
         let short = cells.filter_map(|cell| Some((cell.short.as_ref()?, cell.key.point)));
         let (first, planned) = short.min_by_key(|(short, _)| short.reached)?;
         Some(CutShort { reached: first.reached, planned, reason: first.reason.clone() })
@@ -269,21 +262,20 @@ impl<'a> Gathered<'a> {
 
     /// Whether anything of `subject` was planned or ended under any parameters.
     pub(crate) fn knows(&self, subject: &str) -> bool {
-        self.keys().any(|key| key.0 == subject)
+        self.at.keys().any(|key| key.0 == subject)
     }
 
     /// Points with a figure of `metric`, ascending, or planned where no metric has figures of its own positions.
     pub(crate) fn axis(&self, parameters: &Parameters, metric: &str) -> Vec<u64> {
-        let is_of_metric = |key: &Series<'_>| key.1 == parameters && key.2 == metric;
-        let series = self.points.iter().filter(|(key, _)| is_of_metric(key));
+        let series = self.points.iter().filter(|(key, _)| key.1 == parameters && key.2 == metric);
         let mut axis: BTreeSet<u64> =
             series.flat_map(|(_, series)| series.keys().copied()).collect();
-        let planned: BTreeSet<u64> =
-            self.planned.iter().filter(|key| key.1 == parameters).map(|key| key.2).collect();
+        let here = self.at.iter().filter(|(key, cells)| key.1 == parameters && cells.is_planned);
+        let planned: BTreeSet<u64> = here.map(|(key, _)| key.2).collect();
         // A trajectory's one planned point is its far end; its positions are those of its samples.
-        let mut whole = self.whole.iter().filter(|(key, _)| is_of_metric(key));
-        let has_positions =
-            whole.any(|(_, whole)| whole.iter().any(|(_, _, metric)| !metric.positions.is_empty()));
+        let cells = self.cells.iter().filter(|cell| cell.key.parameters == *parameters);
+        let mut metrics = cells.flat_map(|cell| metrics(cell, metric));
+        let has_positions = metrics.any(|metric| !metric.positions.is_empty());
         if axis.is_empty() {
             axis.extend(planned);
         } else if !has_positions && axis.iter().all(|point| planned.contains(point)) {
@@ -298,8 +290,8 @@ impl<'a> Gathered<'a> {
     /// Whether each cell that was planned at `point` was measured: what has no figure there then has
     /// none there, such as bytes for each of no connections.
     fn all_measured(&self, parameters: &Parameters, point: u64) -> bool {
-        let here = |key: &&SeriesPoint<'_>| key.1 == parameters && key.2 == point;
-        self.planned.iter().filter(here).all(|key| self.measured.contains_key(key))
+        let mut here = self.at.iter().filter(|(key, _)| key.1 == parameters && key.2 == point);
+        here.all(|(_, cells)| !cells.is_planned || !cells.measured.is_empty())
     }
 
     /// Why `metric` has no figure at a point, or `on_the_way` to it; `None` where nothing was planned.
@@ -311,18 +303,24 @@ impl<'a> Gathered<'a> {
         point: u64,
         on_the_way: bool,
     ) -> Option<MissingFigure> {
-        let comes_by =
-            |key: &&SeriesPoint<'_>| key.0 == subject && key.1 == parameters && key.2 >= point;
-        let far = self.planned.iter().find(comes_by).filter(|_| on_the_way);
-        let key = (subject, parameters, far.map_or(point, |key| key.2));
-        if self.measured.contains_key(&key) {
+        let mut of_series =
+            self.at.iter().filter(|(key, _)| key.0 == subject && key.1 == parameters);
+        let far = of_series.find(|(key, cells)| key.2 >= point && cells.is_planned);
+        let here = || self.at(subject, parameters, point);
+        let cells = far.filter(|_| on_the_way).map(|(_, cells)| cells).or_else(here)?;
+        if !cells.measured.is_empty() {
             return Some(MissingFigure::MetricMissing { metric: metric.to_owned() });
         }
-        if let Some(reason) = self.failed.get(&key).and_then(|reasons| reasons.first()) {
+        if let Some(reason) = cells.failed.first() {
             return Some(MissingFigure::Failed { reason: (*reason).clone() });
         }
-        self.planned.contains(&key).then_some(MissingFigure::RunEnded)
+        cells.is_planned.then_some(MissingFigure::RunEnded)
     }
+}
+
+/// What a cell measured under this name.
+fn metrics<'a>(cell: &'a Cell, name: &str) -> impl Iterator<Item = &'a Metric> {
+    cell.metrics.iter().filter(move |metric| metric.name == name)
 }
 
 fn finite(samples: &[f64]) -> Cow<'_, [f64]> {

@@ -6,7 +6,7 @@ pub mod levels;
 pub mod limit;
 
 use crate::growth::curves::{Explained, GROWING, explained};
-use crate::growth::exponent::{GrowingPart, exponent, growing_part};
+use crate::growth::exponent::{exponent, growing_part};
 use crate::growth::levels::{Level, draws};
 use crate::stats::normal::upper_tail;
 use crate::thresholds::{
@@ -141,7 +141,7 @@ pub(crate) fn growth(levels: &[Level], beyond: f64) -> Growth {
         |level: &Level| Level { error: level.error.map(|error| error.hypot(beyond)), ..*level };
     let draws = draws(&levels.iter().map(less_sure).collect::<Vec<_>>());
     match growing_part(&growth, levels, &draws) {
-        Some(GrowingPart { exponent, constant }) => {
+        Some((exponent, constant)) => {
             Growth { exponent: Some(exponent), constant: Some(constant), ..growth }
         }
         None => Growth { exponent: exponent(levels, &draws), ..growth },

@@ -18,8 +18,9 @@ pub use levels::FIGURES_MIN;
 pub use measured::{FigurePath, Measured, Wanted, measured};
 pub use results::{Alarm, Change, History, JointChange, Line, Shift, Terms};
 
+use crate::Estimate;
 use crate::thresholds::FALSE_ALARM;
-use gate::{Raised, is_same_change};
+use gate::is_same_change;
 use levels::{LevelChange, Levels, Reading, Requirement};
 
 /// The history that `runs`, the oldest first, make; `None` of none. The newest says what is comparable.
@@ -82,36 +83,33 @@ fn judge(line: &mut Line, runs: &[Measured], judged: usize, terms: &Terms) {
     line.visible = Some(levels.visible(&requirement).exp());
     let newest = line.figures.last().is_some_and(|(run, _)| run + 1 == runs.len());
     if newest {
+        let alarm = |(at, by): (usize, Estimate)| {
+            let factor = by.map(f64::exp);
+            Alarm { at: line.figures[at].0, direction: line.direction(factor.value), factor }
+        };
         let raised = gate::raised(&readings, &levels, &requirement);
-        line.alarms = raised.iter().map(|raised| alarm(line, raised)).collect();
+        line.alarms = raised.into_iter().map(alarm).collect();
     }
     // The changes that were seen before the newest run.
     let before = &readings[..readings.len() - usize::from(newest)];
     let earlier = if newest { levels::changes(before, &requirement) } else { changes.clone() };
+    let was_seen = |change: &LevelChange| {
+        earlier.iter().any(|before| is_same_change(before, change.at, change.by))
+    };
     if let Some(rise) = levels::rise(&readings, &changes) {
         line.drift = Some(rise.map(f64::exp));
-        let was_seen =
-            |change: &LevelChange| earlier.iter().any(|before| is_same_change(before, change));
         line.drift_is_fresh =
             levels::rise(before, &earlier).is_none() && !changes.iter().all(was_seen);
         return;
     }
-    line.shifts = changes.iter().map(|change| shift(line, change, &earlier, runs, terms)).collect();
-}
-
-fn alarm(line: &Line, raised: &Raised) -> Alarm {
-    let (at, by) = match raised {
-        Raised::Shift(change) => (change.at, change.by),
-        Raised::Drift(by) => (0, *by),
-    };
-    let factor = by.map(f64::exp);
-    Alarm { at: line.figures[at].0, direction: line.direction(factor.value), factor }
+    let shift = |change: &LevelChange| shift(line, change, !was_seen(change), runs, terms);
+    line.shifts = changes.iter().map(shift).collect();
 }
 
 fn shift(
     line: &Line,
     change: &LevelChange,
-    earlier: &[LevelChange],
+    fresh: bool,
     runs: &[Measured],
     terms: &Terms,
 ) -> Shift {
@@ -125,7 +123,7 @@ fn shift(
         factor,
         direction: line.direction(factor.value),
         chance: change.chance,
-        fresh: !earlier.iter().any(|before| is_same_change(before, change)),
+        fresh,
         differences: differences::differences(&runs[last], &runs[at], terms.label.as_deref()),
     }
 }

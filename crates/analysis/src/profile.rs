@@ -82,13 +82,11 @@ pub fn between_runs<'a>(
     timed_factor: Estimate,
 ) -> Option<ProfileDifference> {
     let counted = |run: &'a Run| {
-        let cells = run.profile.cells.iter().filter(|cell| {
-            let key = &cell.key;
-            (&key.workload, &key.parameters) == (&table.workload, &table.parameters)
-                && key.subject == subject
-                && cell.outcome == Outcome::Measured
-        });
-        Counted::new(&run.profile, &cells.collect::<Vec<_>>(), &table.metric.name, point)
+        let is_counted = |cell: &&ProfiledCell| {
+            table.has_cell(subject, &cell.key) && cell.outcome == Outcome::Measured
+        };
+        let cells: Vec<&ProfiledCell> = run.profile.cells.iter().filter(is_counted).collect();
+        Counted::new(&run.profile, &cells, &table.metric.name, point)
     };
     let (first, second) = (counted(base)?, counted(new)?);
     let pair = Pair { first: &first, second: &second, short_workers: None };
@@ -98,11 +96,6 @@ pub fn between_runs<'a>(
 /// Whether workers surely do not gain what as many of them should.
 fn is_short(speedup: &Speedup) -> bool {
     !matches!(speedup.verdict, RateTrend::Scales | RateTrend::Undecided)
-}
-
-/// Whether workers may well gain what as many of them should: nothing is to be explained.
-fn may_scale(Speedup { verdict, factor, linear, .. }: &Speedup) -> bool {
-    *verdict == RateTrend::Undecided && factor.high >= SCALES_MIN * linear
 }
 
 /// The points between which figures change in the way that asks for a reason: of workers up to one for each CPU, even
@@ -194,7 +187,10 @@ impl<'a> Series<'a> {
     fn ends(&self, profiles: &Profiles<'a>) -> Option<[usize; 2]> {
         let row = self.timed_row(&profiles.subject);
         let speedup = row.and_then(|row| row.speedup.as_ref());
-        if speedup.is_some_and(may_scale) {
+        // Where workers may well gain what as many of them should, nothing is to be explained.
+        if speedup.is_some_and(|Speedup { verdict, factor, linear, .. }| {
+            *verdict == RateTrend::Undecided && factor.high >= SCALES_MIN * linear
+        }) {
             return None;
         }
         let (from, to) = explained(speedup, row.and_then(|row| row.rate.as_ref()));

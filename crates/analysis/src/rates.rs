@@ -13,7 +13,6 @@ use crate::growth::curves::explained;
 use crate::growth::levels::{Level, MeasuredPoint, draws, levels};
 use crate::growth::{Judged, Turn, judge};
 use crate::stats::quantiles::{quantile, sorted};
-use crate::tables::figure::Figure;
 use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, FALSE_ALARM, POSITION_RATIO_MAX};
 use crate::{Best, Class, Estimate, Halved, Rate, RateTrend, TrendReason, Unfinished};
 
@@ -169,19 +168,19 @@ impl<'a> Costs<'a> {
 /// there, like the rate of a server that no longer answers.
 pub(crate) fn beyond(
     rate: Option<Rate>,
-    figures: &[Figure],
+    points: &[MeasuredPoint],
     one_each: u64,
     unfinished: &[Unfinished],
 ) -> Option<Rate> {
-    let Some(last) = figures.last().map(|figure| figure.summary.point) else { return rate };
-    let mut points = unfinished.iter().map(|unfinished| unfinished.point);
-    let dead = points.find(|&point| point > last.max(one_each));
+    let Some(last) = points.last().map(|at| at.point) else { return rate };
+    let mut unfinished = unfinished.iter().map(|unfinished| unfinished.point);
+    let dead = unfinished.find(|&point| point > last.max(one_each));
     let collapses = |rate: &Rate| rate.trend == RateTrend::Collapses;
     let Some(dead) = dead.filter(|_| last >= one_each && !rate.as_ref().is_some_and(collapses))
     else {
         return rate;
     };
-    let has_figure = figures.iter().any(|figure| figure.summary.point == one_each);
+    let has_figure = points.iter().any(|at| at.point == one_each);
     Some(Rate {
         trend: RateTrend::Collapses,
         from: if has_figure { one_each } else { last },

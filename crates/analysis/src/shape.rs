@@ -12,10 +12,11 @@ use crate::gather::cloud::{Cloud, Round, Window, offsets};
 use crate::gather::positions::{around, warm};
 use crate::shape::modes::Partition;
 use crate::stats::quantiles::median;
-use crate::tables::figure::{figure, growth};
+use crate::tables::figure::{figure, growth, measured};
 use crate::thresholds::{MOST, POINT_SAMPLES_MIN};
 use crate::{Division, Drift, Growth, Mode, Modes, Step};
 use fastrand::Rng;
+use std::collections::BTreeMap;
 
 /// Samples that a knot is the median of at least.
 const KNOT_SAMPLES_MIN: usize = 30;
@@ -127,7 +128,7 @@ fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth>
         let rounds: Vec<Vec<f64>> = part.rounds.iter().map(in_range).collect();
         let rounds = rounds.iter().map(Vec::as_slice).filter(|round| !round.is_empty());
         let (figure, _) = figure(position, &rounds.collect::<Vec<&[f64]>>(), random)?;
-        (figure.summary.samples >= POINT_SAMPLES_MIN).then(|| figure.measured())
+        (figure.samples >= POINT_SAMPLES_MIN).then(|| measured(&figure, &BTreeMap::new(), None))
     };
     growth(&positions.into_iter().filter_map(at).collect::<Vec<_>>())
 }

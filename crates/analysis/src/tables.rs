@@ -13,9 +13,9 @@ use crate::pairs::comparisons::Comparisons;
 use crate::rates::usl;
 use crate::shape::levels::levels;
 use crate::shape::{Shape, point_steps};
-use crate::stats::bootstrap::{REPLICATES, Resampled, budget_interval, median_over_rounds};
+use crate::stats::bootstrap::{REPLICATES, budget_interval};
 use crate::stats::random::generator;
-use crate::tables::figure::{Figure, counting, figure, growth};
+use crate::tables::figure::{counting, figure, growth, know_deviation, measured};
 use crate::tables::shares::Portion;
 use crate::{
     ComparisonOutcome, CutShort, Distribution, Lead, Level, MissingFigure, PointSummary, Rate, Row,
@@ -40,17 +40,17 @@ pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, bool) -> bool) -> Ve
             let gathered = &gathered;
             let mut has_facts = false;
             for metric in &workload.metrics {
-                let context = Context { run, workload, gathered, parameters, metric };
-                let headline = context.is_headline();
+                let headline = is_headline(gathered, workload, metric);
                 if !wanted(&workload.name, headline) {
                     continue;
                 }
-                let mut table = context.table(headline);
+                let context = Context { run, workload, gathered, parameters, metric, headline };
+                let mut table = context.table();
                 // A metric that belongs to other parameters would be a table of dashes.
-                if !table.headline && !table.rows.iter().any(Row::has_figures) {
+                if !headline && !table.rows.iter().any(Row::has_figures) {
                     continue;
                 }
-                if table.headline && !has_facts {
+                if headline && !has_facts {
                     table.facts = gathered.facts(parameters);
                     table.load = gathered.load(parameters);
                     has_facts = true;
@@ -63,34 +63,17 @@ pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, bool) -> bool) -> Ve
     tables
 }
 
-/// Every headline median that a verdict may rest on: its workload, its series' subject and parameters, its
-/// point, and the median with its replicates, all as [`tables`] has them. Controls have none.
-pub(crate) fn headlines(
-    run: &Run,
-    mut each: impl FnMut(&WorkloadInfo, (&str, &Parameters), u64, &Resampled),
-) {
-    for workload in &run.plan.workloads {
-        let gathered = Gathered::new(run, &workload.name);
-        for &parameters in &gathered.parameters {
-            for subject in workload.subjects.iter().filter(|subject| !subject.control) {
-                let Some(metric) = workload.headline(&subject.name) else { continue };
-                let gathered = &gathered;
-                let context = Context { run, workload, gathered, parameters, metric };
-                let points = gathered.axis(parameters, &metric.name);
-                let warm = verdicts_from(workload.trajectory, &points);
-                let series = gathered.series(&subject.name, parameters, &metric.name);
-                for point in points.into_iter().filter(|point| *point >= warm) {
-                    let Some(samples) = series.and_then(|series| series.get(&point)) else {
-                        continue;
-                    };
-                    let mut random = context.random(&subject.name, point);
-                    let resampled = median_over_rounds(&samples.slices(), REPLICATES, &mut random);
-                    if let Some(resampled) = resampled {
-                        each(workload, (&subject.name, parameters), point, &resampled);
-                    }
-                }
-            }
-        }
+/// Whether it is the headline metric of any subject that has cells. A workload without subjects that were measured has
+/// the table of its first metric.
+fn is_headline(gathered: &Gathered<'_>, workload: &WorkloadInfo, metric: &MetricInfo) -> bool {
+    let subjects = workload.subjects.iter();
+    let mut headlines = subjects
+        .filter(|subject| !subject.control && gathered.knows(&subject.name))
+        .filter_map(|subject| workload.headline(&subject.name))
+        .peekable();
+    match headlines.peek() {
+        Some(_) => headlines.any(|headline| headline.name == metric.name),
+        None => workload.metrics.first() == Some(metric),
     }
 }
 
@@ -100,30 +83,17 @@ struct Context<'a> {
     gathered: &'a Gathered<'a>,
     parameters: &'a Parameters,
     metric: &'a MetricInfo,
+    headline: bool,
 }
 
 impl Context<'_> {
-    /// Whether it is the headline metric of any subject that has cells. A workload without subjects that were
-    /// measured has the table of its first metric.
-    fn is_headline(&self) -> bool {
-        let subjects = self.workload.subjects.iter();
-        let mut headlines = subjects
-            .filter(|subject| !subject.control && self.gathered.knows(&subject.name))
-            .filter_map(|subject| self.workload.headline(&subject.name))
-            .peekable();
-        match headlines.peek() {
-            Some(_) => headlines.any(|headline| headline.name == self.metric.name),
-            None => self.workload.metrics.first() == Some(self.metric),
-        }
-    }
-
     /// Whether `subject` has a row: it has figures of the metric, or lacks those that it should have.
-    fn has_row(&self, subject: &SubjectInfo, is_headline: bool) -> bool {
+    fn has_row(&self, subject: &SubjectInfo) -> bool {
         let is_there =
             self.gathered.knows(&subject.name) || self.unavailable(&subject.name).is_some();
         let is_of_first = |headline: &MetricInfo| self.workload.metrics.first() == Some(headline);
         let should_have = match self.workload.headline(&subject.name) {
-            Some(headline) if is_headline => headline == self.metric,
+            Some(headline) if self.headline => headline == self.metric,
             headline => headline.is_some_and(is_of_first),
         };
         let has_figures =
@@ -131,7 +101,7 @@ impl Context<'_> {
         is_there && (should_have || has_figures())
     }
 
-    fn table(&self, headline: bool) -> Table {
+    fn table(&self) -> Table {
         let points = self.gathered.axis(self.parameters, &self.metric.name);
         let portion = Portion::new(self.workload, self.parameters);
         let shares = portion.as_ref().and_then(|portion| portion.shares(&points));
@@ -142,12 +112,12 @@ impl Context<'_> {
         // The first calls of a trajectory are cold, and not compared.
         let warm = verdicts_from(self.workload.trajectory, &points);
         let (mut rows, mut series) = (Vec::new(), Vec::new());
-        for subject in subjects.filter(|subject| self.has_row(subject, headline)) {
-            let (row, figures) = self.row(subject, &points, one_each, headline);
-            let counting = figures.iter().filter(|figure| figure.summary.point >= warm);
-            let of_row: Vec<MeasuredPoint> = counting.map(Figure::measured).collect();
-            if !of_row.is_empty() {
-                series.push(Series::new(&subject.name, self.metric.lower_is_better, of_row));
+        for subject in subjects.filter(|subject| self.has_row(subject)) {
+            let (row, mut measured) = self.row(subject, &points, one_each);
+            // A trajectory has more positions than its table shows.
+            measured.retain(|at| at.point >= warm && points.contains(&at.point));
+            if !measured.is_empty() {
+                series.push(Series::new(&subject.name, self.metric.lower_is_better, measured));
             }
             rows.push(row);
         }
@@ -157,14 +127,14 @@ impl Context<'_> {
         }
         let comparisons = Comparisons::new(&series, |a, b| self.are_compared(&rows, a, b));
         let do_the_same = rows.windows(2).all(|pair| pair[0].operation == pair[1].operation);
-        let ranked =
-            headline && do_the_same && shares.as_ref().is_some_and(|shares| shares.multiple);
+        let is_multiple = shares.as_ref().is_some_and(|shares| shares.multiple);
+        let ranked = self.headline && do_the_same && is_multiple;
         Table {
             workload: self.workload.name.clone(),
             parameters: self.parameters.clone(),
             effective: self.workload.effective(self.parameters),
             metric: self.metric.clone(),
-            headline,
+            headline: self.headline,
             axis: self.workload.axis_with(self.parameters),
             axis_parameter: self.workload.axis_parameter.clone(),
             trajectory: self.workload.trajectory,
@@ -197,20 +167,19 @@ impl Context<'_> {
         let mut all = Vec::new();
         for subject in self.workload.subjects.iter().filter(|subject| !subject.control) {
             for &point in points {
-                let cells = self.gathered.cells_at(&subject.name, self.parameters, point);
-                let metrics = cells.iter().flat_map(|cell| &cell.metrics);
+                let here = self.gathered.at(&subject.name, self.parameters, point);
+                let cells = here.iter().flat_map(|here| &here.measured);
+                let metrics = cells.flat_map(|cell| &cell.metrics);
                 let kept = metrics.filter(|metric| metric.name == self.metric.name);
-                let merged = distributions::merged(kept.map(|metric| metric.histogram.as_str()));
-                all.extend(merged.map(|merged| merged.distribution(subject, point)));
+                let kept = kept.map(|metric| metric.histogram.as_str());
+                all.extend(distributions::merged(kept, subject, point));
             }
         }
         all
     }
 
-    fn unavailable(&self, subject: &str) -> Option<String> {
-        let mut all = self.run.plan.unavailable.iter();
-        all.find(|u| u.workload == self.workload.name && u.subject == subject)
-            .map(|unavailable| unavailable.reason.clone())
+    fn unavailable(&self, subject: &str) -> Option<&str> {
+        self.run.plan.unavailable(&self.workload.name, subject)
     }
 
     /// The row of `subject`, whose trend is that from the point `one_each` on, if there is one.
@@ -219,48 +188,44 @@ impl Context<'_> {
         subject: &SubjectInfo,
         points: &[u64],
         one_each: Option<u64>,
-        headline: bool,
-    ) -> (Row, Vec<Figure>) {
+    ) -> (Row, Vec<MeasuredPoint>) {
         let series = self.gathered.series(&subject.name, self.parameters, &self.metric.name);
-        let all: Vec<Figure> = series
+        let (all, measured): (Vec<PointSummary>, Vec<MeasuredPoint>) = series
             .into_iter()
             .flatten()
             .filter_map(|(&point, samples)| self.summarise(&subject.name, point, samples))
-            .collect();
+            .unzip();
         let shape = self.shape(&subject.name);
         // What has levels has no order of growth, and no trend.
         let is_staircase = subject.memory_access.is_some();
-        let counting = counting(&all, shape.trajectory);
+        let counting = counting(&all, &measured, shape.trajectory);
         // Orders of growth are those of costs: a rate that rises or falls has none.
         let is_cost = self.metric.lower_is_better && !self.workload.averages && !is_staircase;
         let growth = if is_cost { growth(&counting) } else { None };
         let unfinished = self.gathered.unfinished(&subject.name, self.parameters);
-        let rate = self.rate(&counting, one_each, headline).filter(|_| !is_staircase);
+        let rate = self.rate(&counting, one_each).filter(|_| !is_staircase);
         // The other metrics have no figures there either, which says nothing new.
-        let headline_from = one_each.filter(|_| headline);
+        let headline_from = one_each.filter(|_| self.headline);
         let rate = match headline_from {
-            Some(one_each) => rates::beyond(rate, &all, one_each, &unfinished),
+            Some(one_each) => rates::beyond(rate, &measured, one_each, &unfinished),
             None => rate,
         };
-        let workers_to = headline_from.or_else(|| self.table_of_workers(points, headline));
-        let measured: Vec<MeasuredPoint> = all.iter().map(Figure::measured).collect();
+        let workers_to = headline_from.or_else(|| self.table_of_workers(points));
         let speedup = workers_to.and_then(|to| self.speedup(&measured, to));
         // Where the rate of one was measured, whatever the axis of the table is called.
-        let is_table = headline && self.run.is_foreign() && points.first() == Some(&1);
+        let is_table = self.headline && self.run.is_foreign() && points.first() == Some(&1);
         let last = points.last().copied().filter(|_| is_table);
-        let scaling = workers_to.or(last).and_then(|to| self.scaling(measured, to));
+        let scaling = workers_to.or(last).and_then(|to| self.scaling(measured.clone(), to));
         // A trajectory has more positions than its table shows.
-        let figures: Vec<Figure> =
-            all.into_iter().filter(|figure| points.contains(&figure.summary.point)).collect();
-        let at = |point| figures.iter().find(|figure| figure.summary.point == point);
-        let cells: Vec<Option<PointSummary>> =
-            points.iter().map(|&point| Some(at(point)?.summary.clone())).collect();
+        let at = |point: &u64| all.iter().find(|figure| figure.point == *point).cloned();
+        let cells: Vec<Option<PointSummary>> = points.iter().map(at).collect();
         let has_failed = |point: &u64| {
-            !self.gathered.failed_at(&subject.name, self.parameters, *point).is_empty()
+            let here = self.gathered.at(&subject.name, self.parameters, *point);
+            here.is_some_and(|here| !here.failed.is_empty())
         };
         // What failed here was there.
-        let is_there = !figures.is_empty() || points.iter().any(has_failed);
-        let unavailable = if is_there { None } else { self.unavailable(&subject.name) };
+        let is_there = cells.iter().any(Option::is_some) || points.iter().any(has_failed);
+        let unavailable = self.unavailable(&subject.name).filter(|_| !is_there).map(str::to_owned);
         let short = self.gathered.short(&subject.name, self.parameters);
         let missing = match unavailable {
             Some(_) => Vec::new(),
@@ -281,23 +246,23 @@ impl Context<'_> {
             unfinished,
             modes: shape.modes,
             steps: shape.steps,
-            levels: self.levels(subject, headline),
+            levels: self.levels(subject),
             drift: shape.drift,
             short,
         };
-        (row, figures)
+        (row, measured)
     }
 
     /// A degree, such as a share or an index, is neither a cost nor a rate.
-    fn is_rate(&self, headline: bool) -> bool {
-        let says_so = headline || self.metric.unit.ends_with("/s");
+    fn is_rate(&self) -> bool {
+        let says_so = self.headline || self.metric.unit.ends_with("/s");
         says_so && !self.metric.lower_is_better && !self.workload.averages
     }
 
     /// The last point of somebody else's table over workers, from one on: nothing says how many CPUs they had.
-    fn table_of_workers(&self, points: &[u64], headline: bool) -> Option<u64> {
+    fn table_of_workers(&self, points: &[u64]) -> Option<u64> {
         let is_over_workers = WORKER_AXES.contains(&self.workload.axis.as_str());
-        let is_of_workers = headline && self.run.is_foreign() && is_over_workers;
+        let is_of_workers = self.headline && self.run.is_foreign() && is_over_workers;
         points.last().copied().filter(|_| is_of_workers && points.first() == Some(&1))
     }
 
@@ -306,9 +271,8 @@ impl Context<'_> {
     fn speedup(&self, points: &[MeasuredPoint], to: u64) -> Option<Speedup> {
         let WorkloadInfo { parallel, custom, .. } = self.workload;
         let is_parallel = parallel.is_some() || custom.is_some() || self.run.is_foreign();
-        let speedup = || rates::speedup::speedup(points, to);
-        let speedup = (is_parallel && self.is_rate(true)).then(speedup).flatten();
-        speedup.map(|speedup| speedup.with_cpus_left(self.cpus_left()))
+        let speedup = || rates::speedup::speedup(points, to, self.cpus_left());
+        (is_parallel && self.is_rate()).then(speedup).flatten()
     }
 
     /// The CPUs that others left to the run; `None` where the host did not count.
@@ -323,22 +287,17 @@ impl Context<'_> {
     fn scaling(&self, mut points: Vec<MeasuredPoint>, one_each: u64) -> Option<Scaling> {
         let is_parallel = self.workload.parallel.is_some();
         points.retain(|at| !is_parallel || at.point <= one_each);
-        if self.is_rate(true) { usl::scaling(&points) } else { None }
+        if self.is_rate() { usl::scaling(&points) } else { None }
     }
 
     /// The trend of a rate; a cost grows instead. Where the rate has figures at the point `one_each` and
     /// beyond it, the points before it are left out, unless the rate is crushed by then.
-    fn rate(
-        &self,
-        points: &[MeasuredPoint],
-        one_each: Option<u64>,
-        headline: bool,
-    ) -> Option<Rate> {
-        if !self.is_rate(headline) {
+    fn rate(&self, points: &[MeasuredPoint], one_each: Option<u64>) -> Option<Rate> {
+        if !self.is_rate() {
             return None;
         }
         let at = one_each.and_then(|each| points.iter().position(|at| at.point == each));
-        if headline
+        if self.headline
             && self.workload.parallel.is_some()
             && at.is_some_and(|at| at + 1 == points.len())
         {
@@ -372,42 +331,42 @@ impl Context<'_> {
     }
 
     /// The levels of the curve of a subject that goes over memory.
-    fn levels(&self, subject: &SubjectInfo, headline: bool) -> Vec<Level> {
+    fn levels(&self, subject: &SubjectInfo) -> Vec<Level> {
         let metric = &self.metric.name;
         let series = self.gathered.series(&subject.name, self.parameters, metric);
-        let series = series.filter(|_| headline && subject.memory_access.is_some());
+        let series = series.filter(|_| self.headline && subject.memory_access.is_some());
         series
             .map_or_else(Vec::new, |series| levels(series, |from| self.random(&subject.name, from)))
     }
 
-    fn summarise(&self, subject: &str, point: u64, samples: &Samples<'_>) -> Option<Figure> {
-        let (mut figure, replicates) =
+    fn summarise(
+        &self,
+        subject: &str,
+        point: u64,
+        samples: &Samples<'_>,
+    ) -> Option<(PointSummary, MeasuredPoint)> {
+        let (mut summary, replicates) =
             figure(point, &samples.slices(), &mut self.random(subject, point))?;
         if self.run.plan.budget.is_some() && !replicates.is_empty() {
-            figure.summary.median = budget_interval(figure.summary.median.value, &replicates);
+            summary.median = budget_interval(summary.median.value, &replicates);
         }
-        if let (Some(deviation), 1) = (samples.deviation, figure.summary.samples) {
-            figure.know_deviation(deviation, samples.operations);
-        }
+        let deviation = samples.deviation.filter(|_| summary.samples == 1);
+        let mean_error =
+            deviation.and_then(|own| know_deviation(&mut summary, own, samples.operations));
         let draws = (REPLICATES, &mut self.random(subject, point));
         let of_series = (subject, self.parameters);
         if let Some(whole) = self.gathered.whole_quantile(of_series, self.metric, point, draws) {
-            figure.summary.median = whole.estimate();
-            figure.summary.rounds = whole.blocks as u32;
+            summary.median = whole.estimate();
+            summary.rounds = whole.blocks as u32;
         }
-        (figure.summary.user_ns, figure.summary.system_ns) = cpu_per_operation(samples);
-        figure.by_round = samples.medians();
-        Some(figure)
+        (summary.user_ns, summary.system_ns) = cpu_per_operation(samples);
+        let measured = measured(&summary, &samples.medians(), mean_error);
+        Some((summary, measured))
     }
 
-    /// A generator of its own for each point, so that a figure doesn't depend on its neighbours.
     fn random(&self, subject: &str, point: u64) -> Rng {
-        let point = point.to_string();
-        let mut words = vec![self.workload.name.as_str(), subject, &self.metric.name, &point];
-        let texts: Vec<_> =
-            self.parameters.iter().map(|(name, value)| (name, value.text())).collect();
-        words.extend(texts.iter().flat_map(|(name, value)| [name.as_str(), value]));
-        generator(self.run.plan.seed, &words)
+        let series = (subject, self.parameters, self.metric.name.as_str());
+        random(self.run.plan.seed, &self.workload.name, series, point)
     }
 
     fn missing(
@@ -448,6 +407,20 @@ impl Context<'_> {
             MissingFigure::ClampedOnly { requested, cause }
         })
     }
+}
+
+/// A generator of its own for each point of a series, so that a figure doesn't depend on its neighbours.
+pub(crate) fn random(
+    seed: u64,
+    workload: &str,
+    (subject, parameters, metric): (&str, &Parameters, &str),
+    point: u64,
+) -> Rng {
+    let point = point.to_string();
+    let mut words = vec![workload, subject, metric, &point];
+    let texts: Vec<_> = parameters.iter().map(|(name, value)| (name, value.text())).collect();
+    words.extend(texts.iter().flat_map(|(name, value)| [name.as_str(), value]));
+    generator(seed, &words)
 }
 
 /// The best subject at each point; none where a figure is not above zero, and so has no ratio.

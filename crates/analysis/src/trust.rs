@@ -5,31 +5,49 @@
 //! that its table shows once it is warm.
 
 use crate::Estimate;
-use crate::stats::bootstrap::budget_interval;
-use crate::tables::headlines;
+use crate::gather::positions::verdicts_from;
+use crate::gather::{Gathered, Samples};
+use crate::stats::bootstrap::{REPLICATES, budget_interval, median_over_rounds};
+use crate::tables::random;
+use fastrand::Rng;
 use model::{CellKey, Parameters, Run};
 use std::collections::{BTreeMap, HashMap};
 
-/// The width of every series at each point with several rounds, by the key of its cell in round 0.
+/// The width of every series at each point with several rounds, by the key of its cell in round 0. Controls have none.
 pub fn by_cell(run: &Run) -> HashMap<CellKey, f64> {
     let mut widths: HashMap<CellKey, f64> = HashMap::new();
-    let first_round: Vec<&CellKey> = run.plan.cells.iter().filter(|key| key.round == 0).collect();
-    headlines(run, |workload, (subject, parameters), point, resampled| {
-        // Without replicates there is a single round, which does not show how rounds differ.
-        let interval = budget_interval(resampled.estimate.value, &resampled.replicates);
-        let Some(width) = share(interval).filter(|_| !resampled.replicates.is_empty()) else {
-            return;
-        };
-        let here = first_round.iter().filter(|key| {
-            let same = key.workload == workload.name && key.subject == subject;
-            same && key.parameters == *parameters && (workload.trajectory || key.point == point)
-        });
-        for key in here {
-            let widest = widths.entry((*key).clone()).or_insert(width);
-            *widest = widest.max(width);
+    for workload in &run.plan.workloads {
+        let gathered = Gathered::new(run, &workload.name);
+        let first_round =
+            run.plan.cells.iter().filter(|key| key.round == 0 && key.workload == workload.name);
+        for key in first_round {
+            let CellKey { subject, parameters, .. } = key;
+            let info = workload.subject(subject).filter(|info| !info.control);
+            let Some(metric) = info.and(workload.headline(subject)) else { continue };
+            let points = gathered.axis(parameters, &metric.name);
+            let warm = verdicts_from(workload.trajectory, &points);
+            let series = gathered.series(subject, parameters, &metric.name);
+            let counting = series.into_iter().flatten().filter(|(point, _)| {
+                let is_of_cell = workload.trajectory || **point == key.point;
+                is_of_cell && **point >= warm && points.contains(point)
+            });
+            let of_points = counting.filter_map(|(&point, samples)| {
+                let series = (subject.as_str(), parameters, metric.name.as_str());
+                width(samples, &mut random(run.plan.seed, &workload.name, series, point))
+            });
+            if let Some(widest) = of_points.reduce(f64::max) {
+                widths.insert(key.clone(), widest);
+            }
         }
-    });
+    }
     widths
+}
+
+/// The width of a median; none of a single round, which does not show how rounds differ.
+fn width(samples: &Samples<'_>, random: &mut Rng) -> Option<f64> {
+    let resampled = median_over_rounds(&samples.slices(), REPLICATES, random)?;
+    let interval = budget_interval(resampled.estimate.value, &resampled.replicates);
+    share(interval).filter(|_| !resampled.replicates.is_empty())
 }
 
 /// Half of an interval as a share of its figure; none where the figure is not above zero.

@@ -46,6 +46,13 @@ impl Plan {
         self.workloads.iter().find(|info| info.name == name)
     }
 
+    /// Why a subject can't be measured here; none where it can.
+    pub fn unavailable(&self, workload: &str, subject: &str) -> Option<&str> {
+        let is_it =
+            |lacking: &&Unavailable| lacking.workload == workload && lacking.subject == subject;
+        self.unavailable.iter().find(is_it).map(|lacking| lacking.reason.as_str())
+    }
+
     /// A subject's name in reports.
     pub fn label<'a>(&'a self, workload: &str, subject: &'a str) -> &'a str {
         let info = self.workload(workload).and_then(|workload| workload.subject(subject));

@@ -20,48 +20,67 @@ pub(super) fn changes(
     tables: &[ComparedTable],
     family: Family,
 ) -> Vec<Change> {
+    use ChangeKind::{Crossover, Figure, Growth, Modes, Outcome, Part};
     let mut all = Vec::new();
     for pair in pairs {
+        let mut add = |kind, direction, subjects: &[&str], detail| {
+            let table = pair.tables[1];
+            let change =
+                Change::new(kind, direction, table.key(), table.headline, subjects, detail);
+            all.push(change);
+        };
         let table = tables.iter().find(|table| table.key() == pair.tables[1].key());
-        for row in table.iter().flat_map(|table| &table.rows) {
+        for (table, row) in
+            table.iter().flat_map(|table| table.rows.iter().map(|row| (*table, row)))
+        {
             for (verdict, direction) in
                 [(Verdict::Slower, Direction::Worse), (Verdict::Faster, Direction::Better)]
             {
-                let detail = figure(table.map_or(&[], |table| &table.points), row, verdict);
-                let direction = Some(direction);
-                all.extend(
-                    detail.map(|d| pair.change(ChangeKind::Figure, direction, &[&row.subject], d)),
-                );
+                if let Some(detail) = figure(&table.points, row, verdict) {
+                    add(Figure, Some(direction), &[&row.subject], detail);
+                }
             }
         }
-        // That the medians are clear of chance and the best tenth is not.
-        let lower_is_better = pair.tables[1].metric.lower_is_better;
         for row in &pair.rows {
-            let detail = part(&row.effects, pair.usual, family, lower_is_better)
-                .map(|ratio| ChangeDetail::Medians { ratio });
-            all.extend(detail.map(|d| pair.change(ChangeKind::Part, None, &[row.subject()], d)));
+            // That the medians are clear of chance and the best tenth is not.
+            if let Some(ratio) = part(&row.effects, pair.usual, family) {
+                add(Part, None, &[row.subject()], ChangeDetail::Medians { ratio });
+            }
         }
         for row in pair.rows.iter().filter(|row| bends(&row.effects, family)) {
             let changed = series::growth(row.rows).or_else(|| series::trend(row.rows));
-            all.extend(changed.map(|(direction, detail)| {
-                pair.change(ChangeKind::Growth, Some(direction), &[row.subject()], detail)
-            }));
+            if let Some((direction, detail)) = changed {
+                add(Growth, Some(direction), &[row.subject()], detail);
+            }
         }
-        all.extend(crossovers(runs[1], pair, table));
+        for (subjects, detail) in crossovers(runs[1], pair, table) {
+            add(Crossover, None, &subjects, detail);
+        }
         for row in &pair.rows {
-            let detail = series::modes(row.rows);
-            all.extend(detail.map(|d| pair.change(ChangeKind::Modes, None, &[row.subject()], d)));
+            if let Some(detail) = series::modes(row.rows) {
+                add(Modes, None, &[row.subject()], detail);
+            }
         }
         // The other metrics of the same cells failed too.
-        if pair.tables[1].headline {
-            all.extend(outcomes(runs, pair));
+        for row in pair.tables[1].rows.iter().filter(|_| pair.tables[1].headline) {
+            let Some(before) = pair.tables[0].row(&row.subject) else { continue };
+            let outcomes = series::outcomes(before, row).into_iter();
+            for (direction, detail) in
+                outcomes.chain(series::served(runs, pair.tables, &row.subject))
+            {
+                add(Outcome, Some(direction), &[&row.subject], detail);
+            }
         }
     }
     all
 }
 
 /// Crossovers that moved, went or came, where a series of the two is faster or slower anywhere.
-fn crossovers(new: &Run, pair: &TablePair<'_>, table: Option<&ComparedTable>) -> Vec<Change> {
+fn crossovers<'a>(
+    new: &Run,
+    pair: &TablePair<'a>,
+    table: Option<&ComparedTable>,
+) -> Vec<([&'a str; 2], ChangeDetail)> {
     let workload = new.plan.workload(&pair.tables[1].workload);
     let rivals = workload.map_or(&[][..], |workload| &workload.compared_pairs);
     let has_changed = |row: &ComparedRow| {
@@ -72,26 +91,9 @@ fn crossovers(new: &Run, pair: &TablePair<'_>, table: Option<&ComparedTable>) ->
         let row = table.and_then(|table| table.rows.iter().find(|row| row.subject == *subject));
         row.is_some_and(has_changed)
     };
-    let compared = series::comparisons(pair.tables, rivals).into_iter();
+    let mut compared = series::comparisons(pair.tables, rivals);
+    compared.retain(|(subjects, _)| subjects.iter().any(moved));
     compared
-        .filter(|(subjects, _)| subjects.iter().any(moved))
-        .map(|(subjects, detail)| pair.change(ChangeKind::Crossover, None, &subjects, detail))
-        .collect()
-}
-
-fn outcomes(runs: [&Run; 2], pair: &TablePair<'_>) -> Vec<Change> {
-    let mut all = Vec::new();
-    for row in &pair.tables[1].rows {
-        let Some(before) = pair.tables[0].row(&row.subject) else { continue };
-        let changed = series::outcomes(before, row);
-        for (direction, detail) in
-            changed.into_iter().chain(series::served(runs, pair.tables, &row.subject))
-        {
-            let kind = ChangeKind::Outcome;
-            all.push(pair.change(kind, Some(direction), &[row.subject.as_str()], detail));
-        }
-    }
-    all
 }
 
 /// How a series is faster or slower, if it is: as a whole, or at points.

@@ -5,8 +5,7 @@
 //! share nothing is the control.
 
 use super::results::{
-    Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Contention, Difference,
-    Direction, Ratio, Verdict,
+    Change, ChangeDetail, ChangeKind, ComparedTable, Contention, Difference, Direction, Ratio,
 };
 use super::several::factor;
 use crate::Estimate;
@@ -26,26 +25,17 @@ pub(super) fn contention(
         let is_headline = |table: &&ComparedTable| table.headline && table.workload == info.name;
         for sharing in tables.iter().filter(is_headline) {
             let Some(of_control) = control(tables, sharing, parallel) else { continue };
-            for row in &sharing.rows {
-                let Some(largest) = largest([sharing, of_control], row, margin) else { continue };
-                let (point, [slowdown, control], control_verdict) = largest;
-                let shared = info.subject(&row.subject).map(|subject| subject.shared.clone());
+            for subject in sharing.rows.iter().map(|row| row.subject.as_str()) {
+                let largest = largest([sharing, of_control], subject, parallel, margin);
+                let Some(largest) = largest else { continue };
+                let shared = info.subject(subject).map(|subject| subject.shared.clone());
                 let shared = shared.unwrap_or_default();
-                let detail = ChangeDetail::Contention(Contention {
-                    point,
-                    slowdown,
-                    control,
-                    control_verdict,
-                    sharing: parallel.sharing.clone(),
-                    separate: parallel.separate.clone(),
-                    // Where they share nothing that is known, there may be no lock of the kernel.
-                    waiting: waiting(differences).filter(|_| !shared.is_empty()).cloned(),
-                    shared,
-                });
-                let direction = Some(Direction::worse_if(slowdown.value > 1.0));
-                let (kind, subjects) = (ChangeKind::Contention, [row.subject.as_str()]);
-                let change = Change::new(kind, direction, sharing.key(), true, &subjects, detail);
-                all.push((excess([slowdown, control]), change));
+                // Where they share nothing that is known, there may be no lock of the kernel.
+                let waiting = waiting(differences).filter(|_| !shared.is_empty()).cloned();
+                let direction = Some(Direction::worse_if(largest.slowdown.value > 1.0));
+                let (size, key, kind) = (excess(&largest), sharing.key(), ChangeKind::Contention);
+                let detail = ChangeDetail::Contention(Contention { shared, waiting, ..largest });
+                all.push((size, Change::new(kind, direction, key, true, &[subject], detail)));
             }
         }
     }
@@ -53,25 +43,33 @@ pub(super) fn contention(
     all.into_iter().map(|(_, change)| change).collect()
 }
 
-/// The point of a row of the first table that shows most, and how much longer an operation takes there by those that
-/// share and by the control, with the verdict on the latter.
+/// What the point of a series shows that shows most; the second table is that of the control.
 fn largest(
-    tables: [&ComparedTable; 2],
-    row: &ComparedRow,
+    [sharing, of_control]: [&ComparedTable; 2],
+    subject: &str,
+    parallel: &Parallel,
     margin: f64,
-) -> Option<(u64, [Estimate; 2], Verdict)> {
-    let control_row = tables[1].rows.iter().find(|rival| rival.subject == row.subject)?;
+) -> Option<Contention> {
     let at = |&point: &u64| {
-        let ratios = [tables[0].ratio_at(row, point)?, tables[1].ratio_at(control_row, point)?];
-        let evidence = evidence(ratios, tables[0].metric.lower_is_better, margin)?;
-        Some((point, evidence, ratios[1].verdict))
+        let ratios = [sharing.ratio_at(subject, point)?, of_control.ratio_at(subject, point)?];
+        let [slowdown, control] = evidence(ratios, sharing.metric.lower_is_better, margin)?;
+        Some(Contention {
+            point,
+            slowdown,
+            control,
+            control_verdict: ratios[1].verdict,
+            sharing: parallel.sharing.clone(),
+            separate: parallel.separate.clone(),
+            shared: String::new(),
+            waiting: None,
+        })
     };
     // One alone meets none at a lock.
-    let all = tables[0].points.iter().filter(|point| **point > 1).filter_map(at);
-    all.reduce(|max, next| if excess(next.1) > excess(max.1) { next } else { max })
+    let all = sharing.points.iter().filter(|point| **point > 1).filter_map(at);
+    all.reduce(|max, next| if excess(&next) > excess(&max) { next } else { max })
 }
 
-fn excess([slowdown, control]: [Estimate; 2]) -> f64 {
+fn excess(Contention { slowdown, control, .. }: &Contention) -> f64 {
     (slowdown.value / control.value).ln().abs()
 }
 

@@ -13,17 +13,22 @@ pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
             now.extend(settings(new, newer));
         }
     }
-    let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
-    let differing = keys.into_iter().filter(|key| then.get(*key) != now.get(*key));
-    let mut all: Vec<Difference> = differing
-        .map(|key| Difference {
-            what: key.clone(),
-            base: then.get(key).cloned(),
-            new: now.get(key).cloned(),
-        })
-        .collect();
+    let mut all = differing(&then, &now);
     all.sort_by_key(|difference| weight(&difference.what));
     all
+}
+
+/// What two maps have otherwise, by key.
+pub(crate) fn differing(
+    then: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Vec<Difference> {
+    let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+    let difference = |key: &String| {
+        let [base, new] = [then, now].map(|values| values.get(key).cloned());
+        (base != new).then(|| Difference { what: key.clone(), base, new })
+    };
+    keys.into_iter().filter_map(difference).collect()
 }
 
 fn weight(key: &str) -> usize {

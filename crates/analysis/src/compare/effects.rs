@@ -4,7 +4,7 @@
 use super::levels::{Level, Levels};
 use crate::growth::levels::{Evidence, LogShares};
 use crate::is_predicted;
-use crate::pairs::leads::{Leads, PointLead};
+use crate::pairs::leads::{PointLead, point_leads};
 use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
 use crate::stats::moments::{mean, sample_deviation};
 use crate::stats::quantiles::{median, quantile, sorted};
@@ -44,19 +44,12 @@ impl Arrangement {
     }
 }
 
-/// A difference of logarithms, with its standard error.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Part {
-    pub(super) value: f64,
-    pub(super) error: f64,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Effect {
-    /// By medians.
-    pub(super) middle: Part,
-    /// By what rounds are when nothing disturbs them.
-    pub(super) edge: Part,
+    /// The difference of logarithms: by medians, and by what rounds are when nothing disturbs them.
+    pub(super) value: Level,
+    /// The standard errors of both.
+    pub(super) error: Level,
     pub(super) freedom: usize,
     /// The rounds of the run that has fewer.
     pub(super) rounds: usize,
@@ -156,17 +149,22 @@ pub(super) fn effects_in_turns(
     log_shares: &LogShares,
     count: &[bool],
 ) -> Effects {
-    let Leads { points, common } = Leads::new([&evidence[1], &evidence[0]], log_shares);
+    let (points, common) = point_leads([&evidence[1], &evidence[0]], log_shares);
     // A single round shows no error, and no disturbance.
     let error = |lead: &PointLead| lead.whole_error().unwrap_or(DISTURBANCE_LOG);
     let effect = |value: f64, error: f64, rounds: usize| {
-        let part = Part { value: base.sign() * value, error };
         // All points show the noise, but for what each round has in common.
         let freedom = (points.len().max(2) - 1) * (rounds.max(1) - 1);
         let freedom = if rounds < 2 { ROUNDS_MIN - 1 } else { freedom };
-        Effect { middle: part, edge: part, freedom, rounds, offset: 0.0 }
+        Effect { value: [base.sign() * value; 2], error: [error; 2], freedom, rounds, offset: 0.0 }
     };
-    let rounds = |lead: &PointLead| base.rounds_common(new, lead.point as usize);
+    let rounds = |lead: &PointLead| {
+        let is_common = |levels: &Levels, round: u32| levels.has(round, lead.point as usize);
+        base.rounds
+            .keys()
+            .filter(|round| is_common(base, **round) && is_common(new, **round))
+            .count()
+    };
     let mut effects = Effects { points: vec![None; count.len()], overall: None, bend: None };
     for lead in &points {
         let at = effect(lead.log(), error(lead).hypot(common), rounds(lead));
@@ -199,13 +197,12 @@ fn effect(
     let few = rounds[0].min(rounds[1]);
     let is_assumed = few < 2 && arrangement != Arrangement::Predicted;
     let assumed = if is_assumed { DISTURBANCE_LOG } else { 0.0 };
-    let [middle, edge] = [0, 1].map(|part| {
+    let error = [0, 1].map(|part| {
         let drawn: Vec<f64> = drawn.iter().map(|level| level[part]).collect();
-        let deviation = sample_deviation(&drawn).unwrap_or(0.0);
-        Part { value: measured[part], error: few_rounds_factor(few) * deviation.hypot(assumed) }
+        few_rounds_factor(few) * sample_deviation(&drawn).unwrap_or(0.0).hypot(assumed)
     });
     let freedom = if few < 2 { ROUNDS_MIN - 1 } else { (rounds[0] + rounds[1] - 2).max(1) };
-    Effect { middle, edge, freedom, rounds: few, offset: 0.0 }
+    Effect { value: measured, error, freedom, rounds: few, offset: 0.0 }
 }
 
 /// The differences of two runs that know nothing of each other, as they are, or of rounds drawn at

@@ -1,13 +1,13 @@
 //! The machines of a fleet: each compared with the median machine, and which of them differ from it.
 
-use super::results::{ComparedTable, Comparison, Ratio, Terms, Verdict};
+use super::results::{ComparedRow, Comparison, Ratio, Terms, Verdict};
 use super::several::{Several, factor};
 use super::{TableCache, compare_with};
 use crate::stats::quantiles::{median, median_of, quantile, sorted};
 use crate::thresholds::SEVERAL;
 use model::{
     Cell, CellKey, Fact, Host, HostFact, HostRole, Metric, Outcome, Parameters, Plan, Profile, Run,
-    RunState,
+    RunState, Unavailable,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -89,32 +89,26 @@ pub fn compare_fleet(runs: &[&Run], terms: &Terms) -> Option<Fleet> {
 }
 
 fn outlier(run: usize, comparison: &Comparison) -> Option<Outlier> {
-    let rows = || {
-        comparison.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)))
-    };
-    let count = |verdict: Verdict| rows().filter(|(_, row)| row.overall.verdict == verdict).count();
-    let mut series: Vec<OutlierSeries> = rows()
-        .filter(|(_, row)| row.overall.verdict.differs())
-        .map(|(table, row)| {
-            let ComparedTable { workload, parameters, metric, .. } = table;
-            OutlierSeries {
-                workload: workload.clone(),
-                parameters: parameters.clone(),
-                metric: metric.name.clone(),
-                subject: row.subject.clone(),
-                label: row.label.clone(),
-                lower_is_better: metric.lower_is_better,
-                ratio: row.overall.clone(),
+    let (mut series, mut same, mut undecided) = (Vec::new(), 0, 0);
+    for table in &comparison.tables {
+        for ComparedRow { subject, label, overall, .. } in &table.rows {
+            match overall.verdict {
+                Verdict::Same => same += 1,
+                Verdict::Undecided => undecided += 1,
+                Verdict::Faster | Verdict::Slower => series.push(OutlierSeries {
+                    workload: table.workload.clone(),
+                    parameters: table.parameters.clone(),
+                    metric: table.metric.name.clone(),
+                    subject: subject.clone(),
+                    label: label.clone(),
+                    lower_is_better: table.metric.lower_is_better,
+                    ratio: overall.clone(),
+                }),
             }
-        })
-        .collect();
+        }
+    }
     series.sort_by(|a, b| b.size().total_cmp(&a.size()));
-    (!series.is_empty()).then(|| Outlier {
-        run,
-        series,
-        same: count(Verdict::Same),
-        undecided: count(Verdict::Undecided),
-    })
+    (!series.is_empty()).then_some(Outlier { run, series, same, undecided })
 }
 
 // The median machine: in each cell the samples of each machine are sorted; the sample of each rank is the median of theirs. So
@@ -197,11 +191,8 @@ fn plan(runs: &[&Run], cells: &[Cell]) -> Plan {
     }
     plan.workloads.retain(|info| cells.iter().any(|cell| cell.key.workload == info.name));
     plan.unavailable.retain(|subject| {
-        let lacks = |run: &&&Run| {
-            run.plan.unavailable.iter().any(|lacking| {
-                (&lacking.workload, &lacking.subject) == (&subject.workload, &subject.subject)
-            })
-        };
+        let Unavailable { workload, subject, .. } = subject;
+        let lacks = |run: &&&Run| run.plan.unavailable(workload, subject).is_some();
         is_usual(runs.iter().filter(lacks).count(), runs.len())
     });
     plan

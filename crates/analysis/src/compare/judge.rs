@@ -1,6 +1,6 @@
 //! From effects to ratios with intervals that hold all at once, and to verdicts.
 
-use super::effects::{Arrangement, Effect, Effects, Part};
+use super::effects::{Arrangement, Effect, Effects};
 use super::levels::{Level, Levels};
 use super::results::{ComparedTable, Ratio, Sensitivity, Verdict};
 use crate::Estimate;
@@ -24,9 +24,10 @@ pub(super) struct Family {
     pub(super) margin: f64,
 }
 
-/// The errors that a table's series are held to, where their own are less by luck.
-#[derive(Clone, Copy, Debug, Default)]
+/// What the series of a table are judged by: the errors that they are held to, where their own are less by luck.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Usual {
+    lower_is_better: bool,
     /// Of whole series: middle and edge.
     pub(super) whole: [f64; 2],
     /// What changed over the rounds of both runs in all series alike, and what no round of them shows.
@@ -39,10 +40,12 @@ impl Usual {
         effects: &[&Effects],
         levels: &[[Levels; 2]],
         arrangement: Arrangement,
+        lower_is_better: bool,
     ) -> Self {
-        let whole = [|effect: Effect| effect.middle, |effect: Effect| effect.edge].map(|part| {
-            usual(effects.iter().filter_map(|effects| Some(part(effects.overall?).error)))
-        });
+        let errors = |part: usize| {
+            effects.iter().filter_map(move |effects| Some(effects.overall?.error[part]))
+        };
+        let whole = [0, 1].map(|part| usual(errors(part)));
         let drift = if arrangement == Arrangement::Separate {
             // From the middle of a run to that of the next is twice as far as between the middles of its halves.
             let drift = |side: usize| common_drift(levels.iter().map(|both| &both[side]));
@@ -50,7 +53,7 @@ impl Usual {
         } else {
             0.0
         };
-        Self { whole, drift }
+        Self { lower_is_better, whole, drift }
     }
 }
 
@@ -61,45 +64,29 @@ fn usual(errors: impl Iterator<Item = f64>) -> f64 {
     if errors.len() < SEVERAL { 0.0 } else { errors[(errors.len() - 1) / 2] }
 }
 
-pub(super) fn ratios(
-    effects: &Effects,
-    usual: Usual,
-    family: Family,
-    lower_is_better: bool,
-) -> (Option<Ratio>, Vec<Option<Ratio>>) {
+/// The ratio at each point that has an effect.
+pub(super) fn at_points(effects: &Effects, usual: Usual, family: Family) -> Vec<Option<Ratio>> {
     let measured = || effects.points.iter().flatten();
     // Points of a series scatter alike, also where there are two: series need not.
-    let at_points = [
-        median(measured().map(|effect| effect.middle.error)).unwrap_or(0.0),
-        median(measured().map(|effect| effect.edge.error)).unwrap_or(0.0),
-    ];
-    let points = effects.points.iter().map(|effect| {
-        let share = FALSE_ALARM * (1.0 - SERIES_SHARE) / family.points.max(1) as f64;
-        let interval = interval((*effect)?, at_points, usual.drift, share, family);
-        Some(judged(interval, family.margin, lower_is_better))
-    });
-    (overall(effects, usual, family, lower_is_better), points.collect())
+    let errors =
+        [0, 1].map(|part| median(measured().map(|effect| effect.error[part])).unwrap_or(0.0));
+    let share = FALSE_ALARM * (1.0 - SERIES_SHARE) / family.points.max(1) as f64;
+    let ratio = |effect: &Option<Effect>| {
+        let interval = interval((*effect)?, errors, usual.drift, share, family);
+        Some(judged(interval, family.margin, usual.lower_is_better))
+    };
+    effects.points.iter().map(ratio).collect()
 }
 
-pub(super) fn overall(
-    effects: &Effects,
-    usual: Usual,
-    family: Family,
-    lower_is_better: bool,
-) -> Option<Ratio> {
+pub(super) fn overall(effects: &Effects, usual: Usual, family: Family) -> Option<Ratio> {
     let interval = interval(effects.overall?, usual.whole, usual.drift, for_series(family), family);
-    Some(judged(interval, family.margin, lower_is_better))
+    Some(judged(interval, family.margin, usual.lower_is_better))
 }
 
 /// The ratio of the middles by themselves, where they are clear of the margin with their whole interval and
 /// it is only the best tenth that does not say so.
-pub(super) fn part(
-    effects: &Effects,
-    usual: Usual,
-    family: Family,
-    lower_is_better: bool,
-) -> Option<Ratio> {
-    let by = |family: Family| overall(effects, usual, family, lower_is_better);
+pub(super) fn part(effects: &Effects, usual: Usual, family: Family) -> Option<Ratio> {
+    let by = |family: Family| overall(effects, usual, family);
     let middles = by(Family { witness: false, ..family }).filter(|_| family.witness)?;
     let margin = 1.0 + family.margin;
     let clear = middles.ratio.low > margin || middles.ratio.high < 1.0 / margin;
@@ -115,25 +102,24 @@ pub(super) fn bends(effects: &Effects, family: Family) -> bool {
     })
 }
 
-pub(super) fn for_series(family: Family) -> f64 {
+fn for_series(family: Family) -> f64 {
     FALSE_ALARM * SERIES_SHARE / family.series.max(1) as f64
 }
 
 /// The interval of the ratio that goes with an effect: as wide as the medians ask for, and so wide that it holds what
 /// the undisturbed part of the rounds says: a second witness, which need not bear the correction for many.
 fn interval(effect: Effect, usual: [f64; 2], drift: f64, share: f64, family: Family) -> Estimate {
-    let ends = |part: Part, usual: f64, errors: f64| {
-        let half = (errors * part.error.max(usual) + drift + family.floor + effect.offset)
-            .min(FACTOR_LOG_MAX);
-        [part.value - half, part.value + half]
+    let ends = |part: usize, errors: f64| {
+        let error = effect.error[part].max(usual[part]);
+        let half = (errors * error + drift + family.floor + effect.offset).min(FACTOR_LOG_MAX);
+        [effect.value[part] - half, effect.value[part] + half]
     };
-    let [mut low, mut high] =
-        ends(effect.middle, usual[0], two_sided_quantile(share, effect.freedom));
+    let [mut low, mut high] = ends(0, two_sided_quantile(share, effect.freedom));
     if family.witness {
-        let [edge_low, edge_high] = ends(effect.edge, usual[1], CLEAR_ERRORS);
+        let [edge_low, edge_high] = ends(1, CLEAR_ERRORS);
         (low, high) = (low.min(edge_low), high.max(edge_high));
     }
-    Estimate { value: effect.middle.value, low, high }.map(f64::exp)
+    Estimate { value: effect.value[0], low, high }.map(f64::exp)
 }
 
 fn judged(ratio: Estimate, margin: f64, lower_is_better: bool) -> Ratio {
@@ -190,18 +176,18 @@ pub(super) fn sensitivity<'a>(
     let ratios = || of_rounds().flat_map(|table| &table.rows).map(|row| &row.overall);
     let open = |row: &&Ratio| !row.verdict.differs();
     let bounds = ratios().filter(open).map(|row| row.ratio.high.max(1.0 / row.ratio.low) - 1.0);
-    let half_width = |row: &Ratio| 0.5 * (row.ratio.high / row.ratio.low).ln();
     let (mut errors, mut rounds) = (Vec::new(), Vec::new());
     for (effects, usual) in effects {
         let Some(effect) = effects.overall else { continue };
-        let error = effect.middle.error.max(usual.whole[0]);
+        let error = effect.error[0].max(usual.whole[0]);
         let points = effects.points.iter().flatten().count();
         errors.push(error);
         let needed = rounds_for(effect.rounds, points, error, family, wanted.ln_1p());
         rounds.push(needed.map_or(f64::INFINITY, f64::from));
     }
+    let detectable = ratios().zip(errors);
     let detectable =
-        median(ratios().zip(errors).map(|(row, error)| (half_width(row) + error).exp_m1()))?;
+        median(detectable.map(|(row, error)| (row.ratio.half_width_log() + error).exp_m1()))?;
     let rounds = median(rounds).filter(|rounds| rounds.is_finite());
     Some(Sensitivity {
         detectable,

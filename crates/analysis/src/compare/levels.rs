@@ -42,7 +42,9 @@ impl Levels {
         };
         for (index, point) in points.iter().enumerate() {
             let Some(samples) = series.get(point) else { continue };
-            levels.alone[index] = metric.unit == "ns" && one_by_one(samples);
+            let count: usize = samples.rounds.iter().map(|(_, of_round)| of_round.len()).sum();
+            // No more operations than samples: no batches.
+            levels.alone[index] = metric.unit == "ns" && samples.operations <= count as u64;
             let mut random = generator(*point, &[subject, &metric.name]);
             let draws = (REPLICATES, &mut random);
             let whole = gathered.whole_quantile((subject, parameters), metric, *point, draws);
@@ -52,8 +54,7 @@ impl Levels {
             if !has_error {
                 continue;
             }
-            let here = of_point(samples, metric);
-            for (round, level) in here.unwrap_or_default() {
+            for (round, level) in of_point(samples, metric).unwrap_or_default() {
                 let row = levels.rounds.entry(round).or_insert_with(|| vec![None; points.len()]);
                 row[index] = Some(level);
             }
@@ -87,22 +88,10 @@ impl Levels {
         })
     }
 
-    /// How many rounds have something there in both runs.
-    pub(super) fn rounds_common(&self, newer: &Self, index: usize) -> usize {
-        let rounds = self.rounds.keys();
-        rounds.filter(|round| self.has(**round, index) && newer.has(**round, index)).count()
-    }
-
     /// Whether `round` has something at the point of this index.
     pub(super) fn has(&self, round: u32, index: usize) -> bool {
         self.rounds.get(&round).is_some_and(|row| row[index].is_some())
     }
-}
-
-/// Whether there are no more operations than samples: no batches.
-fn one_by_one(samples: &Samples<'_>) -> bool {
-    let count: usize = samples.rounds.iter().map(|(_, of_round)| of_round.len()).sum();
-    samples.operations <= count as u64
 }
 
 /// The levels at one point, by round; `None` if one of them has none.

@@ -112,10 +112,22 @@ impl ComparedTable {
         (&self.workload, &self.parameters, &self.metric.name)
     }
 
-    /// The ratio of one of its rows at `point`.
-    pub(crate) fn ratio_at<'a>(&self, row: &'a ComparedRow, point: u64) -> Option<&'a Ratio> {
-        let index = self.points.iter().position(|listed| *listed == point)?;
-        Some(&row.cells.get(index)?.as_ref()?.ratio)
+    /// The ratio of each series as a whole, and at each of its points.
+    pub(crate) fn ratios(&self) -> impl Iterator<Item = (&ComparedRow, Option<u64>, &Ratio)> {
+        self.rows.iter().flat_map(|row| {
+            let points = self.points.iter().zip(&row.cells);
+            let at_points = points
+                .filter_map(move |(&point, cell)| Some((row, Some(point), &cell.as_ref()?.ratio)));
+            [(row, None, &row.overall)].into_iter().chain(at_points)
+        })
+    }
+
+    /// The ratio of `subject` at `point`.
+    pub(crate) fn ratio_at(&self, subject: &str, point: u64) -> Option<&Ratio> {
+        let mut all = self.ratios();
+        let is_it =
+            |(row, at, _): &(&ComparedRow, _, _)| row.subject == subject && *at == Some(point);
+        all.find(is_it).map(|(_, _, ratio)| ratio)
     }
 }
 

@@ -158,14 +158,8 @@ pub(super) fn served(
     subject: &str,
 ) -> Vec<(Direction, ChangeDetail)> {
     let counts = |side: usize, point: u64| {
-        let table = tables[side];
-        let mut cells = runs[side].cells.iter().filter(|cell| {
-            let key = &cell.key;
-            (&key.workload, &key.parameters) == (&table.workload, &table.parameters)
-                && key.subject == subject
-                && key.point == point
-        });
-        cells.find_map(|cell| Some(&cell.load.as_ref()?.counts))
+        let mut cells = tables[side].cells(runs[side], subject);
+        cells.find_map(|cell| Some(&cell.load.as_ref().filter(|_| cell.key.point == point)?.counts))
     };
     let mut pairs = Vec::new();
     for &point in &tables[1].points {

@@ -2,7 +2,7 @@
 //! is slower, and how that lies to the limit of a gate.
 
 use super::left_out::Refusal;
-use super::results::{ComparedTable, Comparison, Ratio, Terms, Verdict};
+use super::results::{ComparedRow, ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::{TableCache, compare_with};
 use crate::Estimate;
 use model::{Parameters, Run};
@@ -97,19 +97,11 @@ fn verdicts(comparison: &Result<Comparison, Refusal>) -> BTreeMap<Position, Verd
 }
 
 /// The ratios of a table: those of its series, and of their points.
-fn ratios(table: &ComparedTable) -> Vec<(Position, &Ratio)> {
-    let mut all = Vec::new();
-    for row in &table.rows {
-        let position = |point: Option<u64>| {
-            let (workload, parameters) = (table.workload.clone(), table.parameters.clone());
-            (workload, parameters, table.metric.name.clone(), row.subject.clone(), point)
-        };
-        all.push((position(None), &row.overall));
-        for (&point, cell) in table.points.iter().zip(&row.cells) {
-            all.extend(cell.as_ref().map(|cell| (position(Some(point)), &cell.ratio)));
-        }
-    }
-    all
+fn ratios(table: &ComparedTable) -> impl Iterator<Item = (Position, &Ratio)> {
+    table.ratios().map(|(row, point, ratio)| {
+        let (workload, parameters) = (table.workload.clone(), table.parameters.clone());
+        ((workload, parameters, table.metric.name.clone(), row.subject.clone(), point), ratio)
+    })
 }
 
 /// The runs that have a figure at each position, the best first, each with by how many times it is slower than the base.
@@ -159,22 +151,15 @@ pub struct Slowdown<'a> {
 pub fn slowdowns(comparison: &Comparison) -> Vec<Slowdown<'_>> {
     let mut all = Vec::new();
     for table in &comparison.tables {
-        for row in &table.rows {
-            let slowdown = |ratio: &Ratio, point| Slowdown {
-                table,
-                label: &row.label,
-                point,
-                factor: factor(ratio.ratio, table.metric.lower_is_better),
-                verdict: ratio.verdict,
-            };
-            all.push(slowdown(&row.overall, None));
-            if row.cells.iter().flatten().count() > 1 {
-                let cells = table.points.iter().zip(&row.cells);
-                all.extend(cells.filter_map(|(&point, cell)| {
-                    Some(slowdown(&cell.as_ref()?.ratio, Some(point)))
-                }));
-            }
-        }
+        let counts = |row: &ComparedRow| row.cells.iter().flatten().count() > 1;
+        let listed = table.ratios().filter(|(row, point, _)| point.is_none() || counts(row));
+        all.extend(listed.map(|(row, point, ratio)| Slowdown {
+            table,
+            label: &row.label,
+            point,
+            factor: factor(ratio.ratio, table.metric.lower_is_better),
+            verdict: ratio.verdict,
+        }));
     }
     all
 }

@@ -1,18 +1,16 @@
 //! The same table of two runs: what is judged of it, and what is left out.
 
 use super::effects::{Arrangement, Effects, effects_apart, effects_in_turns, evidence_in_turns};
-use super::judge::{Family, Usual, overall, ratios};
+use super::judge::{Family, Usual, at_points, overall};
 use super::left_out::{LeftOut, NoRatioReason, Side, WholeFigure};
 use super::levels::Levels;
-use super::results::{
-    Change, ChangeDetail, ChangeKind, ComparedPoint, ComparedRow, ComparedTable, Direction, Ratio,
-};
+use super::results::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
 use super::series;
 use crate::gather::Gathered;
 use crate::gather::positions::{around, verdicts_from};
 use crate::growth::levels::{Evidence, shares_of};
 use crate::stats::random::generator;
-use crate::{Estimate, MissingFigure, Row, Table};
+use crate::{MissingFigure, Row, Table};
 use model::Run;
 use std::collections::BTreeMap;
 
@@ -179,19 +177,8 @@ impl<'a> TablePair<'a> {
             }
         }
         let all: Vec<&Effects> = rows.iter().map(|row| &row.effects).collect();
-        let usual = Usual::new(&all, &judged, arrangement);
+        let usual = Usual::new(&all, &judged, arrangement, tables[1].metric.lower_is_better);
         Self { tables, points, rows, no_ratio, whole, usual }
-    }
-
-    pub(super) fn change(
-        &self,
-        kind: ChangeKind,
-        direction: Option<Direction>,
-        subjects: &[&str],
-        detail: ChangeDetail,
-    ) -> Change {
-        let table = self.tables[1];
-        Change::new(kind, direction, table.key(), table.headline, subjects, detail)
     }
 
     /// What is in one of the two only, or has no ratio.
@@ -259,11 +246,8 @@ impl<'a> TablePair<'a> {
 
     /// Half the width of its widest interval, as a logarithm.
     pub(super) fn half_width(&self, family: Family) -> f64 {
-        let lower_is_better = self.tables[1].metric.lower_is_better;
         let half_width = |row: &RowPair<'_>| {
-            let Estimate { low, high, .. } =
-                overall(&row.effects, self.usual, family, lower_is_better)?.ratio;
-            Some(0.5 * (high / low).ln())
+            Some(overall(&row.effects, self.usual, family)?.ratio.half_width_log())
         };
         self.rows.iter().filter_map(half_width).fold(0.0, f64::max)
     }
@@ -282,8 +266,7 @@ impl<'a> TablePair<'a> {
     }
 
     fn row(&self, row: &RowPair<'_>, family: Family) -> Option<ComparedRow> {
-        let lower_is_better = self.tables[1].metric.lower_is_better;
-        let (overall, points) = ratios(&row.effects, self.usual, family, lower_is_better);
+        let points = at_points(&row.effects, self.usual, family);
         let [base, new] = row.rows;
         let cell = |(&point, ratio): (&u64, Option<Ratio>)| {
             let (base, new) = (base.at(point)?.median, new.at(point)?.median);
@@ -292,7 +275,7 @@ impl<'a> TablePair<'a> {
         Some(ComparedRow {
             subject: new.subject.clone(),
             label: new.label.clone(),
-            overall: overall?,
+            overall: overall(&row.effects, self.usual, family)?,
             cells: self.points.iter().zip(points).map(cell).collect(),
         })
     }

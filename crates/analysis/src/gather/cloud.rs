@@ -83,14 +83,8 @@ impl Cloud {
 
     /// Every position that has a sample, ascending.
     pub fn positions(&self) -> Vec<u64> {
-        let mut positions: Vec<u64> = Vec::new();
-        for round in &self.rounds {
-            // Mostly all rounds have the same ones.
-            let own = round.samples.iter().map(|sample| sample.position);
-            if !own.clone().eq(positions.iter().copied()) {
-                positions.extend(own);
-            }
-        }
+        let samples = self.rounds.iter().flat_map(|round| &round.samples);
+        let mut positions: Vec<u64> = samples.map(|sample| sample.position).collect();
         positions.sort_unstable();
         positions.dedup();
         positions

@@ -16,21 +16,16 @@ const CONSTANT_RATIOS_PER_DECADE: f64 = 12.0;
 /// Replicates that the interval of the growing part's exponent is made of, at most: each is fitted.
 const REPLICATES_OF_PART: usize = 200;
 
-/// What grows in a series.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GrowingPart {
-    /// The slope of its logarithm over that of the axis, with its 95 % CI.
-    pub exponent: Estimate,
-    /// The constant part, which was taken off.
-    pub constant: f64,
-}
-
-/// What grows in the series of `levels` whose verdict is `growth`; `None` where its constant part is small, or
-/// too few points rise from it. `draws` are as for [`exponent`].
-pub fn growing_part(growth: &Growth, levels: &[Level], draws: &[Vec<f64>]) -> Option<GrowingPart> {
-    let curve = Curve::new(growth, levels)?;
+/// The exponent of what grows in the series of `levels` whose verdict is `growth`, with its 95 % CI, and the constant part
+/// that was taken off; `None` where that is small, or too few points rise from it. `draws` are as for [`exponent`].
+pub fn growing_part(
+    growth: &Growth,
+    levels: &[Level],
+    draws: &[Vec<f64>],
+) -> Option<(Estimate, f64)> {
+    let curve = slowest(growth, levels)?;
     let logs: Vec<f64> = levels.iter().map(|level| level.log).collect();
-    let (constant, ratio) = curve.constant(&logs)?;
+    let (constant, ratio) = constant_part(&curve, &logs)?;
     if ratio < EVEN {
         return None;
     }
@@ -46,8 +41,8 @@ pub fn growing_part(growth: &Growth, levels: &[Level], draws: &[Vec<f64>]) -> Op
         part.filter(|(_, part)| *part > 0.0).map(|(n, part)| ((n as f64).ln(), part.ln())).unzip()
     };
     let drawn = draws.iter().step_by(draws.len().div_ceil(REPLICATES_OF_PART).max(1));
-    let drawn = drawn.filter_map(|logs| Some(rest(logs, curve.constant(logs)?.0)));
-    Some(GrowingPart { exponent: slope(&rest(&logs, constant), drawn)?, constant })
+    let drawn = drawn.filter_map(|logs| Some(rest(logs, constant_part(&curve, logs)?.0)));
+    Some((slope(&rest(&logs, constant), drawn)?, constant))
 }
 
 /// The exponent of `levels`, with its 95 % CI: of those above zero, since log 0 is undefined. `None` with fewer than
@@ -80,42 +75,36 @@ fn slope(
     Some(percentile_interval(theil_sen(x, y)?, &slopes))
 }
 
-/// The curve of a growth class at each point, in units of its first value above zero.
-struct Curve(Vec<f64>);
-
-impl Curve {
-    /// That of the slowest class that the verdict leaves, where all that it leaves grow.
-    fn new(growth: &Growth, levels: &[Level]) -> Option<Self> {
-        let class = *growth.classes.first()?;
-        if [Class::Constant, Class::Logarithmic].contains(&class) || growth.class == Class::Grows {
-            return None;
-        }
-        let values: Vec<f64> =
-            levels.iter().map(|level| growth_of(class, level.point as f64)).collect();
-        let first = values.iter().copied().find(|value| *value > 0.0)?;
-        Some(Self(values.iter().map(|value| value / first).collect()))
+/// The curve of the slowest class that the verdict leaves, where all that it leaves grow: at each point, in units of its
+/// first value above zero.
+fn slowest(growth: &Growth, levels: &[Level]) -> Option<Vec<f64>> {
+    let class = *growth.classes.first()?;
+    if [Class::Constant, Class::Logarithmic].contains(&class) || growth.class == Class::Grows {
+        return None;
     }
+    let values: Vec<f64> =
+        levels.iter().map(|level| growth_of(class, level.point as f64)).collect();
+    let first = values.iter().copied().find(|value| *value > 0.0)?;
+    Some(values.iter().map(|value| value / first).collect())
+}
 
-    /// The constant below the figures with these `logs`, and its ratio to what grows at the first point above zero:
-    /// those at which the curve comes closest, by the logarithms of most points. A step at a cache's edge doesn't move
-    /// it.
-    fn constant(&self, logs: &[f64]) -> Option<(f64, f64)> {
-        let decades = self.0.last()?.log10() + 1.0;
-        let steps = (decades * CONSTANT_RATIOS_PER_DECADE).ceil().max(0.0) as usize;
-        let ratio =
-            |step: usize| EVEN / 10.0 * 10_f64.powf(step as f64 / CONSTANT_RATIOS_PER_DECADE);
-        let start = if self.0[0] > 0.0 { Some(0.0) } else { None };
-        let ratios = start.into_iter().chain((0..steps + 12).map(ratio));
-        let fitted = ratios.filter_map(|ratio| {
-            let mut distances: Vec<f64> =
-                logs.iter().zip(&self.0).map(|(log, value)| log - (ratio + value).ln()).collect();
-            let level = median_of(&mut distances)?;
-            let off: f64 = distances.iter().map(|distance| (distance - level).abs()).sum();
-            Some((off, level.exp() * ratio, ratio))
-        });
-        let (_, constant, ratio) = fitted.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some((constant, ratio))
-    }
+/// The constant below the figures with these `logs`, and its ratio to what grows at the first point above zero: those at
+/// which the `curve` comes closest, by the logarithms of most points. A step at a cache's edge doesn't move it.
+fn constant_part(curve: &[f64], logs: &[f64]) -> Option<(f64, f64)> {
+    let decades = curve.last()?.log10() + 1.0;
+    let steps = (decades * CONSTANT_RATIOS_PER_DECADE).ceil().max(0.0) as usize;
+    let ratio = |step: usize| EVEN / 10.0 * 10_f64.powf(step as f64 / CONSTANT_RATIOS_PER_DECADE);
+    let start = if curve[0] > 0.0 { Some(0.0) } else { None };
+    let ratios = start.into_iter().chain((0..steps + 12).map(ratio));
+    let fitted = ratios.filter_map(|ratio| {
+        let mut distances: Vec<f64> =
+            logs.iter().zip(curve).map(|(log, value)| log - (ratio + value).ln()).collect();
+        let level = median_of(&mut distances)?;
+        let off: f64 = distances.iter().map(|distance| (distance - level).abs()).sum();
+        Some((off, level.exp() * ratio, ratio))
+    });
+    let (_, constant, ratio) = fitted.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((constant, ratio))
 }
 
 #[cfg(test)]
@@ -145,7 +134,7 @@ mod tests {
         SIZES.map(|point| Level::new(point, curve(point as f64).ln(), error)).to_vec()
     }
 
-    fn part(class: Class, curve: impl Fn(f64) -> f64) -> Option<GrowingPart> {
+    fn part(class: Class, curve: impl Fn(f64) -> f64) -> Option<(Estimate, f64)> {
         growing_part(&growth(class), &levels(None, curve), &[])
     }
 
@@ -154,21 +143,21 @@ mod tests {
         let curve = |n: f64| 100.0 + 1e-4 * n * n;
         let plain = exponent(&levels(None, curve), &[]).unwrap();
         assert!(plain.value < 1.3, "{plain:?}");
-        let quadratic = part(Class::Quadratic, curve).unwrap();
-        assert!((quadratic.exponent.value - 2.0).abs() < 0.05, "{quadratic:?}");
-        assert!((quadratic.constant - 100.0).abs() < 5.0, "{quadratic:?}");
-        let line = part(Class::Linear, |n| 1_750.0 + 105.0 * n).unwrap();
-        assert!((line.exponent.value - 1.0).abs() < 0.03, "{line:?}");
+        let (quadratic, constant) = part(Class::Quadratic, curve).unwrap();
+        assert!((quadratic.value - 2.0).abs() < 0.05, "{quadratic:?}");
+        assert!((constant - 100.0).abs() < 5.0, "{constant}");
+        let (line, _) = part(Class::Linear, |n| 1_750.0 + 105.0 * n).unwrap();
+        assert!((line.value - 1.0).abs() < 0.03, "{line:?}");
         // A cache's edge at the last point.
         let bent = part(Class::Linear, |n| if n > 5e3 { 420.0 * n } else { 1_750.0 + 105.0 * n });
-        assert!((bent.unwrap().exponent.value - 1.0).abs() < 0.15, "{bent:?}");
+        assert!((bent.unwrap().0.value - 1.0).abs() < 0.15, "{bent:?}");
     }
 
     #[test]
     fn its_interval_covers_the_noise_of_the_constant_part() {
         let levels = levels(Some(0.02), |n| 100.0 + 1e-3 * n.powi(2));
         let Estimate { value, low, high } =
-            growing_part(&growth(Class::Quadratic), &levels, &draws(&levels)).unwrap().exponent;
+            growing_part(&growth(Class::Quadratic), &levels, &draws(&levels)).unwrap().0;
         assert!(low < 2.0 && 2.0 < high && high - low < 0.3, "{low} {value} {high}");
     }
 

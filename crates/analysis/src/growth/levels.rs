@@ -262,13 +262,6 @@ pub fn shares_of<'a>(all: impl IntoIterator<Item = &'a Evidence>) -> LogShares {
     log_shares
 }
 
-/// What all points of a round are off, and the cells of each point without it.
-fn without_rounds(cells: &[(u64, Cells)]) -> (BTreeMap<u32, f64>, Points) {
-    let mut cells = cells.to_vec();
-    let rounds = take_off_rounds(&mut cells);
-    (rounds, cells.into_iter().map(|(point, cells)| (point, blocks(cells))).collect())
-}
-
 /// How likely the cells at their level were all made more by a disturbance, and those below it were not. The level is
 /// then where those below are; where none is, it is off by what a disturbance usually does. `off` is in units of the
 /// `noise`.
@@ -309,12 +302,16 @@ pub fn draws(levels: &[Level]) -> Vec<Vec<f64>> {
     (0..REPLICATES).map(draw).collect()
 }
 
-/// Takes off what all points of a round share, which no factor between points depends on: by the median of what the
-/// round's cells are off. Returns it by round.
+/// What all points of a round are off, by round, which no factor between points depends on: the median of what its cells
+/// are off. And the cells of each point without it.
+fn without_rounds(cells: &[(u64, Cells)]) -> (BTreeMap<u32, f64>, Points) {
+    let mut cells = cells.to_vec();
+    let rounds = if cells.len() < 3 { BTreeMap::new() } else { take_off_rounds(&mut cells) };
+    (rounds, cells.into_iter().map(|(point, cells)| (point, blocks(cells))).collect())
+}
+
+/// Takes off what all points of a round share, and returns it by round.
 fn take_off_rounds(cells: &mut [(u64, Cells)]) -> BTreeMap<u32, f64> {
-    if cells.len() < 3 {
-        return BTreeMap::new();
-    }
     let points = cells.len() as f64;
     let mut off: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (_, cells) in cells.iter() {

@@ -11,86 +11,64 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Every change, the newest first, else in the order of the lines.
 pub(super) fn changes(history: &History) -> Vec<Change> {
-    let mut groups: Vec<Vec<LineChange<'_>>> = Vec::new();
+    // Each with the run at which the next one of its lines came.
+    let mut all: Vec<(Change, Option<usize>)> = Vec::new();
     for (index, line) in history.lines.iter().enumerate() {
-        let shifts = line.shifts.iter().map(Some);
-        for shift in shifts.chain(line.drift.map(|_| None)) {
-            let change = LineChange { index, line, shift };
-            match groups.iter_mut().find(|group| group[0].belongs_with(&change)) {
-                Some(group) => group.push(change),
-                None => groups.push(vec![change]),
+        let shifts = line.shifts.iter().map(|shift| (Some(shift), shift.factor));
+        for (shift, factor) in shifts.chain(line.drift.map(|drift| (None, drift))) {
+            let (change, until) = of_line((index, line), shift, factor);
+            let is_same = |(listed, next): &&mut (Change, Option<usize>)| {
+                is_one(listed, &change) && *next == until
+            };
+            match all.iter_mut().find(is_same) {
+                Some((listed, _)) => {
+                    listed.fresh |= change.fresh;
+                    listed.points.extend(change.points);
+                    listed.lines.extend(change.lines);
+                }
+                None => all.push((change, until)),
             }
         }
     }
-    let mut all: Vec<Change> = groups.iter().map(|group| joined(group)).collect();
+    let mut all: Vec<Change> = all.into_iter().map(|(change, _)| change).collect();
+    for change in &mut all {
+        change.points.sort_unstable();
+    }
     all.sort_by_key(|change| (!change.fresh, Reverse(change.at)));
     all
 }
 
-/// One line's change: a shift, or its drift.
-struct LineChange<'a> {
-    index: usize,
-    line: &'a Line,
-    shift: Option<&'a Shift>,
+/// Whether changes of two lines are one of a series: the same way, with the same run.
+fn is_one(first: &Change, second: &Change) -> bool {
+    let start = |change: &Change| (!change.drift).then_some(change.at);
+    (&first.subject, &first.parameters, &first.metric)
+        == (&second.subject, &second.parameters, &second.metric)
+        && (start(first), first.direction) == (start(second), second.direction)
 }
 
-impl LineChange<'_> {
-    /// Whether the two are one change of a series: the same way, from the same run to the same run.
-    fn belongs_with(&self, next: &Self) -> bool {
-        let change = |change: &Self| {
-            let Line { subject, parameters, metric, .. } = change.line;
-            let at = change.shift.map(|shift| shift.at);
-            let series = (subject.clone(), parameters.clone(), metric.name.clone());
-            (series, at, change.until(), change.direction())
-        };
-        change(self) == change(next)
-    }
-
-    fn factor(&self) -> Estimate {
-        let drift = self.line.drift.unwrap_or(Estimate::exact(1.0));
-        self.shift.map_or(drift, |shift| shift.factor)
-    }
-
-    fn direction(&self) -> Direction {
-        self.line.direction(self.factor().value)
-    }
-
-    fn is_fresh(&self) -> bool {
-        self.shift.map_or(self.line.drift_is_fresh, |shift| shift.fresh)
-    }
-
-    /// The run at which the next change of the same line came.
-    fn until(&self) -> Option<usize> {
-        let at = self.shift?.at;
-        self.line.shifts.iter().map(|shift| shift.at).find(|&next| next > at)
-    }
-
-    /// The last run before the next change of the same line.
-    fn last(&self) -> Option<usize> {
-        let next = self.until()?;
-        Some(self.line.figures.iter().map(|(run, _)| *run).rfind(|&run| run < next).unwrap_or(next))
-    }
-}
-
-fn joined(group: &[LineChange<'_>]) -> Change {
-    let first = &group[0];
-    let LineChange { line, shift, .. } = *first;
-    let mut points: Vec<u64> = group.iter().map(|change| change.line.point).collect();
-    points.sort_unstable();
-    let first_run = line.figures.first().map_or(0, |first| first.0);
-    Change {
-        at: shift.map_or(first_run, |shift| shift.at),
-        last: first.last(),
-        direction: first.direction(),
-        fresh: group.iter().any(LineChange::is_fresh),
+/// One line's shift by `factor`, or its drift, and the run at which the next change came.
+fn of_line(
+    (index, line): (usize, &Line),
+    shift: Option<&Shift>,
+    factor: Estimate,
+) -> (Change, Option<usize>) {
+    let runs = || line.figures.iter().map(|(run, _)| *run);
+    let starts = || line.shifts.iter().map(|shift| shift.at);
+    let until = shift.and_then(|shift| starts().find(|next| *next > shift.at));
+    let change = Change {
+        at: shift.map_or_else(|| runs().next().unwrap_or(0), |shift| shift.at),
+        last: until.map(|until| runs().rfind(|run| *run < until).unwrap_or(until)),
+        direction: line.direction(factor.value),
+        fresh: shift.map_or(line.drift_is_fresh, |shift| shift.fresh),
         drift: shift.is_none(),
         subject: line.subject.clone(),
         parameters: line.parameters.clone(),
         metric: line.metric.name.clone(),
-        points,
-        lines: group.iter().map(|change| (change.index, change.factor())).collect(),
+        points: vec![line.point],
+        lines: vec![(index, factor)],
         differences: shift.map(|shift| shift.differences.clone()).unwrap_or_default(),
-    }
+    };
+    (change, until)
 }
 
 /// Every change of most subjects the same way, the newest first: noise moves the position of a change by some runs.

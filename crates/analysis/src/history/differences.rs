@@ -2,8 +2,9 @@
 
 use super::measured::{Measured, OWN, WORKERS};
 use crate::compare::Difference;
-use model::{Fact, HOST_FACTS, HostRole, RunSummary, fact_text};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::compare::differences::differing;
+use model::{Fact, HOST_FACTS, HostRole, fact_text};
+use std::collections::BTreeMap;
 
 /// Labels, kernel, knee and what else bears on figures; only the `label` where one is asked for.
 pub(super) fn differences(
@@ -11,29 +12,22 @@ pub(super) fn differences(
     after: &Measured,
     label: Option<&str>,
 ) -> Vec<Difference> {
-    let (old, new) = (&before.summary, &after.summary);
-    let mut all = Vec::new();
-    for key in keys(&old.labels, &new.labels) {
-        if label.is_none_or(|label| label == key) {
-            all.extend(difference(key, label_value(old, key), label_value(new, key)));
-        }
-    }
+    let labels = |run: &Measured| {
+        let mut labels = run.summary.labels.clone();
+        // That workers were as they are anyway says nothing.
+        labels.retain(|key, value| key != WORKERS || value != OWN);
+        labels.retain(|key, _| label.is_none_or(|label| label == key));
+        labels
+    };
+    let mut all = differing(&labels(before), &labels(after));
     if label.is_some() {
         return all;
     }
     all.extend(facts(&before.machine, &after.machine));
-    all.extend(difference("knee", Some(&old.version), Some(&new.version)));
-    for key in keys(&before.setting, &after.setting) {
-        let [old, new] =
-            [before, after].map(|run| run.setting.get(key).filter(|value| !value.is_empty()));
-        all.extend(difference(key, old, new));
-    }
+    let versions = [before, after].map(|run| &run.summary.version);
+    all.extend(difference("knee", versions));
+    all.extend(differing(&before.setting, &after.setting));
     all
-}
-
-/// A label; none where it only says that workers were as they are anyway.
-fn label_value<'a>(run: &'a RunSummary, key: &str) -> Option<&'a String> {
-    run.labels.get(key).filter(|value| key != WORKERS || value.as_str() != OWN)
 }
 
 fn facts(before: &BTreeMap<String, Fact>, after: &BTreeMap<String, Fact>) -> Vec<Difference> {
@@ -43,29 +37,22 @@ fn facts(before: &BTreeMap<String, Fact>, after: &BTreeMap<String, Fact>) -> Vec
         if fact.key == "kernel.version" && !all.is_empty() {
             continue;
         }
-        for key in keys(before, after).into_iter().filter(|key| fact.covers(key)) {
+        for (key, old) in before.iter().filter(|(key, _)| fact.covers(key)) {
             // What one of them does not hold is not known to differ.
-            let (Some(old), Some(new)) = (before.get(key), after.get(key)) else { continue };
+            let Some(new) = after.get(key) else { continue };
             let name = if fact.key.ends_with('.') {
                 format!("{} {}", fact.label, key.strip_prefix(fact.key).unwrap_or(key))
             } else {
                 fact.label.to_owned()
             };
-            let [old, new] = [old, new].map(|value| fact_text(key, value));
-            all.extend(difference(name.trim(), Some(&old), Some(&new)));
+            let texts = [old, new].map(|value| fact_text(key, value));
+            all.extend(difference(name.trim(), texts.each_ref()));
         }
     }
     all
 }
 
-fn keys<'a, V>(
-    before: &'a BTreeMap<String, V>,
-    after: &'a BTreeMap<String, V>,
-) -> BTreeSet<&'a str> {
-    before.keys().chain(after.keys()).map(String::as_str).collect()
-}
-
-fn difference(name: &str, before: Option<&String>, after: Option<&String>) -> Option<Difference> {
-    let (what, base, new) = (name.to_owned(), before.cloned(), after.cloned());
-    (base != new).then_some(Difference { what, base, new })
+fn difference(name: &str, [before, after]: [&String; 2]) -> Option<Difference> {
+    let (base, new) = (Some(before.clone()), Some(after.clone()));
+    (before != after).then(|| Difference { what: name.to_owned(), base, new })
 }

@@ -113,19 +113,12 @@ fn metric<'a>(info: &'a WorkloadInfo, name: &str) -> Option<&'a MetricInfo> {
 fn empty(path: &FigurePath, metric: &MetricInfo, workload: &WorkloadInfo) -> Line {
     Line {
         subject: path.subject.clone(),
-        label: String::new(),
         parameters: path.parameters.clone(),
         metric: metric.clone(),
         headline: workload.headline(&path.subject).is_some_and(|first| first.name == metric.name),
         axis: workload.axis.clone(),
         point: path.point,
-        figures: Vec::new(),
-        apart: Vec::new(),
-        visible: None,
-        shifts: Vec::new(),
-        drift: None,
-        drift_is_fresh: false,
-        alarms: Vec::new(),
+        ..Line::default()
     }
 }
 

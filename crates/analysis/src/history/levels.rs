@@ -15,7 +15,7 @@
 
 use crate::Estimate;
 use crate::stats::NORMAL_95;
-use crate::stats::moments::mean;
+use crate::stats::moments::{mean, squares_about};
 use crate::stats::normal::MEDIAN_TO_DEVIATION;
 use crate::stats::quantiles::{median, sorted};
 use crate::stats::regression::least_squares;
@@ -80,53 +80,6 @@ pub fn changes(readings: &[Reading], requirement: &Requirement) -> Vec<LevelChan
     Levels::new(readings).changes(requirement)
 }
 
-/// A sequence with the boundaries of rule 1, which every requirement begins with.
-pub struct Levels<'a> {
-    sequence: Sequence<'a>,
-    boundaries: Vec<usize>,
-}
-
-impl<'a> Levels<'a> {
-    /// The levels of `readings`: none where these are too few or not all finite.
-    pub fn new(readings: &'a [Reading]) -> Self {
-        let sequence = Sequence::new(readings);
-        let mut boundaries = Vec::new();
-        if readings.len() >= FIGURES_MIN && readings.iter().all(|reading| reading.value.is_finite())
-        {
-            sequence.split(0, readings.len(), &mut boundaries);
-            boundaries.sort_unstable();
-        }
-        Self { sequence, boundaries }
-    }
-
-    /// The changes of level, from first to last.
-    pub fn changes(&self, requirement: &Requirement) -> Vec<LevelChange> {
-        let (sequence, mut boundaries) = (&self.sequence, self.boundaries.clone());
-        let mut changes = sequence.weed(&mut boundaries, requirement);
-        for _ in 0..MOVES_MAX {
-            if !sequence.settle(&mut boundaries) {
-                break;
-            }
-            changes = sequence.weed(&mut boundaries, requirement);
-        }
-        changes
-    }
-
-    /// The change in the middle that is clear as often as not; the required size where there are too few figures.
-    pub fn visible(&self, requirement: &Requirement) -> f64 {
-        let readings = self.sequence.readings;
-        let count = readings.len();
-        if count < FIGURES_MIN {
-            return requirement.size_min;
-        }
-        let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
-        let candidates = (count + 1 - 2 * LEVEL_FIGURES_MIN) as f64;
-        let clear = student::two_sided_quantile(requirement.chance / candidates, count - 2);
-        let error = self.sequence.error(0, count / 2, count, scatter(&values).powi(2));
-        (clear * error).max(requirement.size_min)
-    }
-}
-
 /// How figures scatter about their level, as a standard deviation: from the differences of neighbours, which
 /// know nothing of changes of level. Zero with fewer than two.
 pub fn scatter(values: &[f64]) -> f64 {
@@ -177,8 +130,9 @@ fn half_step(values: &[f64]) -> f64 {
     if min.is_finite() { min / 2.0 } else { 0.0 }
 }
 
-/// A sequence with sums that the rules need again and again.
-struct Sequence<'a> {
+/// A sequence with sums that the rules need again and again, and the boundaries of rule 1, which every requirement begins
+/// with.
+pub struct Levels<'a> {
     readings: &'a [Reading],
     weights: Vec<f64>,
     /// The smallest error that a figure can have.
@@ -189,6 +143,7 @@ struct Sequence<'a> {
     apart: Vec<usize>,
     /// Weighted distances of all pairs whose first is before a row and whose second is before a column.
     distances: Vec<f64>,
+    boundaries: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -198,8 +153,9 @@ struct Side {
     within: f64,
 }
 
-impl<'a> Sequence<'a> {
-    fn new(readings: &'a [Reading]) -> Self {
+impl<'a> Levels<'a> {
+    /// The levels of `readings`: none where these are too few or not all finite.
+    pub fn new(readings: &'a [Reading]) -> Self {
         let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
         let stand_apart = apart(&values);
         let weights = weights(readings, &values, &stand_apart);
@@ -222,7 +178,42 @@ impl<'a> Sequence<'a> {
             }
         }
         let error_min = half_step(&values);
-        Self { readings, weights, error_min, sums, apart, distances }
+        let boundaries = Vec::new();
+        let mut levels = Self { readings, weights, error_min, sums, apart, distances, boundaries };
+        if readings.len() >= FIGURES_MIN && values.iter().all(|value| value.is_finite()) {
+            let mut boundaries = Vec::new();
+            levels.split(0, readings.len(), &mut boundaries);
+            boundaries.sort_unstable();
+            levels.boundaries = boundaries;
+        }
+        levels
+    }
+
+    /// The changes of level, from first to last.
+    pub fn changes(&self, requirement: &Requirement) -> Vec<LevelChange> {
+        let mut boundaries = self.boundaries.clone();
+        let mut changes = self.weed(&mut boundaries, requirement);
+        for _ in 0..MOVES_MAX {
+            if !self.settle(&mut boundaries) {
+                break;
+            }
+            changes = self.weed(&mut boundaries, requirement);
+        }
+        changes
+    }
+
+    /// The change in the middle that is clear as often as not; the required size where there are too few figures.
+    pub fn visible(&self, requirement: &Requirement) -> f64 {
+        let readings = self.readings;
+        let count = readings.len();
+        if count < FIGURES_MIN {
+            return requirement.size_min;
+        }
+        let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
+        let candidates = (count + 1 - 2 * LEVEL_FIGURES_MIN) as f64;
+        let clear = student::two_sided_quantile(requirement.chance / candidates, count - 2);
+        let error = self.error(0, count / 2, count, scatter(&values).powi(2));
+        (clear * error).max(requirement.size_min)
     }
 
     /// Rule 1: adds the boundaries in the stretch from `from` to `to`.
@@ -394,22 +385,15 @@ pub fn rise(readings: &[Reading], changes: &[LevelChange]) -> Option<Estimate> {
         return None;
     }
     let counted = |to: usize| counting.iter().filter(|&&at| at < to).count();
-    let mut ends: Vec<usize> = changes.iter().map(|change| counted(change.at)).collect();
-    ends.push(y.len());
-    let mut from = 0;
-    let mut level_squares = 0.0;
-    for to in ends {
-        level_squares += squares(&y[from..to], |_| mean(&y[from..to]));
-        from = to;
-    }
+    let starts = changes.iter().map(|change| counted(change.at));
+    let ends: Vec<usize> = [0].into_iter().chain(starts).chain([y.len()]).collect();
+    let stretches = ends.windows(2).map(|ends| &y[ends[0]..ends[1]]);
+    let level_squares: f64 = stretches.map(|level| squares_about(mean(level), level)).sum();
     let (x_mean, y_mean) = (mean(&x), mean(&y));
-    let line_squares = squares(&y, |at| y_mean + slope.value * (x[at] - x_mean));
+    let fitted = x.iter().map(|x| y_mean + slope.value * (x - x_mean));
+    let line_squares: f64 = y.iter().zip(fitted).map(|(y, fitted)| (y - fitted).powi(2)).sum();
     let count = y.len() as f64;
     let levels = count * level_squares.ln() + (2 * changes.len() + 1) as f64 * count.ln();
     let line = count * line_squares.ln() + 2.0 * count.ln();
     (line < levels).then(|| slope.map(|by| by * (readings.len() - 1) as f64))
-}
-
-fn squares(figures: &[f64], expected: impl Fn(usize) -> f64) -> f64 {
-    figures.iter().enumerate().map(|(at, figure)| (figure - expected(at)).powi(2)).sum()
 }

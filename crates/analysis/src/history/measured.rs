@@ -60,14 +60,14 @@ pub struct Wanted {
 /// What `run` adds to the history of `workload`; `None` where it has nothing of it.
 pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> {
     let info = run.plan.workload(workload)?;
-    let mut setting = BTreeMap::from([("clock".to_owned(), run.clock.source.clone())]);
     let cpus: Vec<String> = run.plan.pinned_cpus.iter().map(usize::to_string).collect();
-    setting.insert("pinned to".to_owned(), cpus.join(","));
+    let setting = [("clock", run.clock.source.clone()), ("pinned to", cpus.join(","))];
+    let stated = setting.into_iter().filter(|(_, value)| !value.is_empty());
     Some(Measured {
         summary: run.summary.clone(),
         workload: info.clone(),
         machine: run.host_before.facts.clone(),
-        setting,
+        setting: stated.map(|(key, value)| (key.to_owned(), value)).collect(),
         predicted: is_predicted(run),
         workers: workers(run),
         figures: figures(run, info, wanted),

@@ -45,7 +45,7 @@ pub struct History {
 }
 
 /// One figure over time.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
     /// The subject's name.
     pub subject: String,

@@ -6,11 +6,11 @@
 
 use crate::growth::levels::{Evidence, MeasuredPoint, shares_of};
 use crate::pairs::crossover::position;
-use crate::pairs::leads::{Belief, Leads, PointLead, beliefs};
+use crate::pairs::leads::{PointLead, beliefs, point_leads};
 use crate::stats::NORMAL_95;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
-use crate::thresholds::{FALSE_ALARM, LEAD_MIN, LEAD_MIN_OF_SINGLES, ROUND_DRIFT};
+use crate::thresholds::{FALSE_ALARM, ROUND_DRIFT};
 use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
 use std::collections::BTreeMap;
 
@@ -65,53 +65,23 @@ pub struct Comparison<'a> {
     pub first: &'a Series,
     /// The second.
     pub second: &'a Series,
-    points: Vec<Point>,
+    /// Of which more is better.
+    points: Vec<PointLead>,
     /// The standard error of what rounds shift at all points alike.
     common: f64,
-}
-
-/// Two series at one point, of which more is better.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    pub(super) at: PointLead,
-    belief: Belief,
-}
-
-impl Point {
-    /// The logarithm of how many times better the first is than the second.
-    pub(super) fn lead(&self) -> f64 {
-        self.at.log()
-    }
-
-    /// Whether the first leads, or the second, where that is sure.
-    fn leader(&self) -> Option<bool> {
-        if self.at.errors.is_none() {
-            // The error of single figures is unknown, and no neighbour makes them surer.
-            let is_seen = self.lead().abs() >= LEAD_MIN_OF_SINGLES.ln();
-            return is_seen.then_some(self.lead() > 0.0);
-        }
-        self.belief.leader()
-    }
-
-    /// The same where a reader sees it, too: a lead of less than [`LEAD_MIN`] is none, whatever its neighbours say.
-    fn clear_leader(&self) -> Option<bool> {
-        let leader = self.leader()?;
-        let lead = if leader { self.lead() } else { -self.lead() };
-        (self.at.errors.is_none() || lead >= LEAD_MIN.ln()).then_some(leader)
-    }
 }
 
 impl<'a> Comparison<'a> {
     /// Compares `first` with `second`.
     pub fn new(first: &'a Series, second: &'a Series) -> Self {
         let both = [&first.evidence, &second.evidence];
-        let Leads { mut points, common } = Leads::new(both, &shares_of(both));
+        let (mut points, common) = point_leads(both, &shares_of(both));
         for point in &mut points {
             point.logs = point.logs.map(|cost| -cost);
         }
-        let beliefs = beliefs(&points, common);
-        let points =
-            points.into_iter().zip(beliefs).map(|(at, belief)| Point { at, belief }).collect();
+        for (index, belief) in beliefs(&points, common).into_iter().enumerate() {
+            points[index].belief = belief;
+        }
         Self { first, second, points, common }
     }
 
@@ -125,8 +95,8 @@ impl<'a> Comparison<'a> {
     /// How many times better the first is than the second at `point`, by their medians, with a CI that holds them.
     pub fn lead_at(&self, point: u64) -> Option<Estimate> {
         let at = self.at(point)?;
-        let half = NORMAL_95 * at.at.whole_error().map_or(0.0, |error| error.hypot(self.common));
-        let Estimate { low, high, .. } = Estimate::around(at.lead(), half).map(f64::exp);
+        let half = NORMAL_95 * at.whole_error().map_or(0.0, |error| error.hypot(self.common));
+        let Estimate { low, high, .. } = Estimate::around(at.log(), half).map(f64::exp);
         Some(Estimate::holding(self.shown_lead(point)?.exp(), low, high))
     }
 
@@ -135,8 +105,8 @@ impl<'a> Comparison<'a> {
         Some(self.first.worth_at(point)? - self.second.worth_at(point)?)
     }
 
-    fn at(&self, point: u64) -> Option<&Point> {
-        let index = self.points.binary_search_by_key(&point, |point| point.at.point).ok()?;
+    fn at(&self, point: u64) -> Option<&PointLead> {
+        let index = self.points.binary_search_by_key(&point, |point| point.point).ok()?;
         Some(&self.points[index])
     }
 
@@ -147,7 +117,7 @@ impl<'a> Comparison<'a> {
             let reason = ComparisonReason::TooFewCommonPoints { points: points.len() };
             return ComparisonOutcome::Unknown { reason };
         }
-        let max_lead = points.iter().map(|point| point.lead().abs()).fold(0.0, f64::max).exp();
+        let max_lead = points.iter().map(|point| point.log().abs()).fold(0.0, f64::max).exp();
         let sure: Vec<(usize, bool)> =
             (0..points.len()).filter_map(|index| Some((index, points[index].leader()?))).collect();
         let changes: Vec<&[(usize, bool)]> =
@@ -167,7 +137,7 @@ impl<'a> Comparison<'a> {
     /// Too close to call, if neither is ahead by more than what is flat at any point.
     fn neither_leads(&self, max_lead: f64) -> ComparisonOutcome {
         let ratio = self.ratio();
-        let is_close = |point: &Point| match point.at.errors {
+        let is_close = |point: &PointLead| match point.errors {
             Some(_) => point.belief.close >= 1.0 - FALSE_ALARM,
             None => true,
         };
@@ -180,13 +150,13 @@ impl<'a> Comparison<'a> {
     /// The figures of the first over those of the second: the mean over all points, with the error of the figures or
     /// that of the scatter, whichever is larger. `None` where the error is unknown.
     fn ratio(&self) -> Option<Estimate> {
-        let errors: Vec<f64> = self.points.iter().filter_map(|point| point.at.error()).collect();
+        let errors: Vec<f64> = self.points.iter().filter_map(PointLead::error).collect();
         if errors.len() < self.points.len() {
             return None;
         }
         let count = self.points.len() as f64;
         let leads: Vec<f64> =
-            self.points.iter().map(|point| self.first.sign() * point.lead()).collect();
+            self.points.iter().map(|point| self.first.sign() * point.log()).collect();
         let mean = mean(&leads);
         let own = errors.iter().map(|error| error.powi(2)).sum::<f64>().sqrt() / count;
         let scatter = deviation(&leads) / (count - 1.0).sqrt();
@@ -198,7 +168,7 @@ impl<'a> Comparison<'a> {
 
     /// What each point says: a lead that all points together make sure, and none shows, is too small to matter.
     fn throughout(&self, first_leads: bool, max_lead: f64) -> ComparisonOutcome {
-        let points = self.points.iter().map(|point| point.at.point);
+        let points = self.points.iter().map(|point| point.point);
         let (clear, open): (Vec<u64>, Vec<u64>) =
             points.partition(|point| self.first_leads_at(*point).is_some());
         let leads = || clear.iter().filter_map(|point| Some(self.shown_lead(*point)?.abs()));
@@ -224,8 +194,8 @@ impl<'a> Comparison<'a> {
             overtaken: overtaken.subject.clone(),
             at: position(&self.points, [after, before], first_leads, self.common),
             share: None,
-            after: self.points[after].at.point,
-            before: self.points[before].at.point,
+            after: self.points[after].point,
+            before: self.points[before].point,
         }
     }
 }

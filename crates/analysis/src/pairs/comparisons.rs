@@ -2,22 +2,25 @@
 
 use crate::pairs::comparison::{Comparison, Series};
 use crate::{Estimate, Lead, RankedSubject, Ranking, Row, SubjectComparison};
+use std::collections::BTreeMap;
 
 pub(crate) struct Comparisons<'a> {
     series: &'a [Series],
-    /// That of series `i` with each series `j` > `i`, row by row. `None` for two that are not compared.
-    pairs: Vec<Vec<Option<Comparison<'a>>>>,
+    /// Those that are compared, by the indices of both, the lower first.
+    pairs: BTreeMap<(usize, usize), Comparison<'a>>,
 }
 
 impl<'a> Comparisons<'a> {
     pub(crate) fn new(series: &'a [Series], is_wanted: impl Fn(&str, &str) -> bool) -> Self {
-        let compared = |first: &'a Series, second: &'a Series| {
-            is_wanted(&first.subject, &second.subject).then(|| Comparison::new(first, second))
-        };
-        let with_later = |(index, first): (usize, &'a Series)| {
-            series[index + 1..].iter().map(|second| compared(first, second)).collect()
-        };
-        Self { series, pairs: series.iter().enumerate().map(with_later).collect() }
+        let mut pairs = BTreeMap::new();
+        for (index, first) in series.iter().enumerate() {
+            for (rival, second) in series.iter().enumerate().skip(index + 1) {
+                if is_wanted(&first.subject, &second.subject) {
+                    pairs.insert((index, rival), Comparison::new(first, second));
+                }
+            }
+        }
+        Self { series, pairs }
     }
 
     /// How each pair compares, in the order of the series.
@@ -27,7 +30,7 @@ impl<'a> Comparisons<'a> {
             second: pair.second.subject.clone(),
             outcome: pair.outcome(),
         };
-        self.pairs.iter().flatten().flatten().map(outcome).collect()
+        self.pairs.values().map(outcome).collect()
     }
 
     /// The best at `point` of the subjects that are `alternatives`, where at least two have a figure.
@@ -97,7 +100,7 @@ impl<'a> Comparisons<'a> {
     }
 
     fn pair(&self, index: usize, rival: usize) -> Option<&Comparison<'a>> {
-        self.pairs[index.min(rival)].get(index.abs_diff(rival).checked_sub(1)?)?.as_ref()
+        self.pairs.get(&(index.min(rival), index.max(rival)))
     }
 
     /// How many times better series `index` is than series `rival` at `point`.

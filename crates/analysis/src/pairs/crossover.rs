@@ -1,6 +1,6 @@
 //! The position of a change of the leader: the zero of the lead, on an axis of logarithms.
 
-use super::comparison::Point;
+use super::leads::PointLead;
 use crate::Estimate;
 use crate::stats::quantiles::{quantile, sorted};
 use crate::stats::random::normal;
@@ -12,26 +12,26 @@ const DRAWS: usize = 300;
 
 /// The position of a zero of the lead `between` the last point at which the old leader leads, which is the first series
 /// or the second, and the first at which the new one does: the median of draws from the levels, whose rounds have a
-/// `common` standard error. Each end of the CI is the outermost of three [`Zero`]s, since the shape of the curves
-/// between points is unknown.
+/// `common` standard error. Each end of the CI is the outermost of three [zeros](zeros_after), since the shape of the
+/// curves between points is unknown.
 pub(super) fn position(
-    points: &[Point],
+    points: &[PointLead],
     between: [usize; 2],
     first_leads: bool,
     common: f64,
 ) -> Estimate {
     // Zero has no logarithm: where it is a point, half of the first point above it is added to each.
-    let above = points.iter().map(|point| point.at.point).find(|point| *point > 0);
-    let has_zero = points.first().is_some_and(|point| point.at.point == 0);
+    let above = points.iter().map(|point| point.point).find(|point| *point > 0);
+    let has_zero = points.first().is_some_and(|point| point.point == 0);
     let shift = if has_zero { above.unwrap_or(1) as f64 / 2.0 } else { 0.0 };
-    let x: Vec<f64> = points.iter().map(|at| (at.at.point as f64 + shift).ln()).collect();
+    let x: Vec<f64> = points.iter().map(|at| (at.point as f64 + shift).ln()).collect();
     let sign = if first_leads { 1.0 } else { -1.0 };
-    let zero = |worths: &[[f64; 2]]| zero_after(&x, worths, turn(worths, between, sign), shift);
+    let zeros = |worths: &[[f64; 2]]| zeros_after(&x, worths, turn(worths, between, sign), shift);
     let back = |x: f64| (x.exp() - shift).max(0.0);
-    let errors: Option<Vec<[f64; 2]>> = points.iter().map(|point| point.at.errors).collect();
+    let errors: Option<Vec<[f64; 2]>> = points.iter().map(|point| point.errors).collect();
     let Some(errors) = errors else {
-        let measured: Vec<[f64; 2]> = points.iter().map(|point| point.at.logs).collect();
-        return Estimate::exact(back(zero(&measured).straight));
+        let measured: Vec<[f64; 2]> = points.iter().map(|point| point.logs).collect();
+        return Estimate::exact(back(zeros(&measured)[0]));
     };
     let mut random = Rng::with_seed(points.len() as u64);
     let (mut middles, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
@@ -39,18 +39,18 @@ pub(super) fn position(
         let of_rounds = common * normal(&mut random);
         let drawn = points.iter().zip(&errors).map(|(point, errors)| {
             let [first, second] = [0, 1].map(|side| {
-                let astray = point.at.astray[side];
+                let astray = point.astray[side];
                 let is_astray = random.f64() < astray.chance;
                 let disturbed =
                     if is_astray { astray.shift_log * normal(&mut random) } else { 0.0 };
-                point.at.logs[side] + errors[side] * normal(&mut random) + disturbed
+                point.logs[side] + errors[side] * normal(&mut random) + disturbed
             });
             [first + of_rounds, second]
         });
-        let Zero { straight, of_sums, smooth } = zero(&drawn.collect::<Vec<_>>());
-        middles.push(straight);
-        lows.push(straight.min(of_sums).min(smooth));
-        highs.push(straight.max(of_sums).max(smooth));
+        let zeros = zeros(&drawn.collect::<Vec<_>>());
+        middles.push(zeros[0]);
+        lows.push(zeros.into_iter().fold(f64::INFINITY, f64::min));
+        highs.push(zeros.into_iter().fold(f64::NEG_INFINITY, f64::max));
     }
     let at = |all: Vec<f64>, share| quantile(&sorted(&all), share).map_or(f64::NAN, back);
     Estimate::holding(at(middles, 0.5), at(lows, CHANCE_MAX), at(highs, 1.0 - CHANCE_MAX))
@@ -71,19 +71,11 @@ fn turn(worths: &[[f64; 2]], [after, before]: [usize; 2], sign: f64) -> usize {
     best.1
 }
 
-/// A zero of the lead: the logarithm of its value on the axis, by three shapes.
-#[derive(Clone, Copy, Debug)]
-struct Zero {
-    /// Both series straight on logarithmic axes: exact for powers.
-    straight: f64,
-    /// Their costs straight on plain axes: exact for a fixed cost plus a cost per unit.
-    of_sums: f64,
-    /// The lead on a smooth curve through the neighbouring points, without overshoot.
-    smooth: f64,
-}
-
-/// The zero between the point `index` and the next, between which the leader changes.
-fn zero_after(x: &[f64], worths: &[[f64; 2]], index: usize, shift: f64) -> Zero {
+/// The zeros of the lead between the point `index` and the next, between which the leader changes: the logarithms of
+/// their values on the axis. By both series straight on logarithmic axes, exact for powers; by their costs straight on
+/// plain axes, exact for a fixed cost plus a cost per unit; and by the lead on a smooth curve through the neighbouring
+/// points, without overshoot.
+fn zeros_after(x: &[f64], worths: &[[f64; 2]], index: usize, shift: f64) -> [f64; 3] {
     let next = index + 1;
     let (from, to) = (x[index], x[next]);
     let share = |before: [f64; 2], after: [f64; 2]| {
@@ -95,11 +87,8 @@ fn zero_after(x: &[f64], worths: &[[f64; 2]], index: usize, shift: f64) -> Zero 
     let costs = |worths: [f64; 2]| worths.map(|worth| (-worth).exp());
     let (below, above) = (from.exp() - shift, to.exp() - shift);
     let of_sums = below + share(costs(worths[index]), costs(worths[next])) * (above - below);
-    Zero {
-        straight: from + share(worths[index], worths[next]) * (to - from),
-        of_sums: (of_sums + shift).ln(),
-        smooth: smooth_zero(x, worths, index),
-    }
+    let straight = from + share(worths[index], worths[next]) * (to - from);
+    [straight, (of_sums + shift).ln(), smooth_zero(x, worths, index)]
 }
 
 /// The zero of the cubic between two points, with slopes that prevent overshoot (Fritsch and Butland).
@@ -156,14 +145,15 @@ mod tests {
         type Curve = fn(f64) -> f64;
         let zero = |cost: Curve, flat: f64| {
             let (x, worths) = against(&[100.0, 300.0, 600.0, 1000.0], cost, flat);
-            zero_after(&x, &worths, 1, 0.0)
+            zeros_after(&x, &worths, 1, 0.0).map(f64::exp)
         };
-        assert!((zero(|n| 8.0 + 0.09 * n, 8.0 + 45.0).of_sums.exp() - 500.0).abs() < 1e-9);
-        assert!((zero(|n| n.powf(0.7), 500_f64.powf(0.7)).straight.exp() - 500.0).abs() < 1e-9);
+        let [_, of_sums, _] = zero(|n| 8.0 + 0.09 * n, 8.0 + 45.0);
+        let [straight, ..] = zero(|n| n.powf(0.7), 500_f64.powf(0.7));
+        assert!((of_sums - 500.0).abs() < 1e-9 && (straight - 500.0).abs() < 1e-9);
         // A rate that saturates is neither.
-        let rate = zero(|n| 1.0 + 500.0 / n, 2.0);
-        assert!((rate.smooth.exp() / 500.0 - 1.0).abs() < 0.003, "{rate:?}");
-        assert!(rate.straight.exp() > 505.0 && rate.of_sums.exp() > 530.0, "{rate:?}");
+        let [straight, of_sums, smooth] = zero(|n| 1.0 + 500.0 / n, 2.0);
+        assert!((smooth / 500.0 - 1.0).abs() < 0.003, "{smooth}");
+        assert!(straight > 505.0 && of_sums > 530.0, "{straight} {of_sums}");
     }
 
     #[test]

@@ -10,7 +10,9 @@
 use crate::growth::levels::{Astray, Evidence, Level, LogShares, shared_error, shares_of};
 use crate::stats::moments::mean;
 use crate::stats::{moments, normal};
-use crate::thresholds::{EVEN, FLAT_FACTOR_MAX, LEAD_MIN, LEAD_SPREAD, LEADS, NEXT_LEAD, SURE};
+use crate::thresholds::{
+    EVEN, FLAT_FACTOR_MAX, LEAD_MIN, LEAD_MIN_OF_SINGLES, LEAD_SPREAD, LEADS, NEXT_LEAD, SURE,
+};
 use std::f64::consts::TAU;
 
 /// Two series at one point.
@@ -23,6 +25,8 @@ pub(crate) struct PointLead {
     pub(crate) errors: Option<[f64; 2]>,
     /// What a disturbance may have done to each of them.
     pub(crate) astray: [Astray; 2],
+    /// Which of them leads, by all points together, where that was asked.
+    pub(crate) belief: Belief,
 }
 
 impl PointLead {
@@ -41,71 +45,75 @@ impl PointLead {
         let [first, second] = self.astray.map(Astray::variance);
         Some(self.error()?.hypot((first + second).sqrt()))
     }
-}
 
-/// Two series at all points that both have.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Leads {
-    /// Ascending.
-    pub(crate) points: Vec<PointLead>,
-    /// The standard error of what rounds shift at all points alike.
-    pub(crate) common: f64,
-}
-
-impl Leads {
-    /// How far two `series` are apart, by what is known of the share of disturbed cells.
-    pub(crate) fn new(series: [&Evidence; 2], log_shares: &LogShares) -> Self {
-        let [first, second] = series;
-        if let Some(apart) = first.difference(second) {
-            return Self::of_differences(&apart, first);
+    /// Whether the first leads, or the second, where that is sure.
+    pub(crate) fn leader(&self) -> Option<bool> {
+        if self.errors.is_none() {
+            // The error of single figures is unknown, and no neighbour makes them surer.
+            let is_seen = self.log().abs() >= LEAD_MIN_OF_SINGLES.ln();
+            return is_seen.then_some(self.log() > 0.0);
         }
-        let levels = series.map(|series| series.levels(log_shares));
-        let astray = [0, 1].map(|side| series[side].astray(&levels[side], log_shares));
-        let (shift, common) = common_shift(first, second);
-        let common = series.iter().fold(common, |error, series| error.hypot(series.single_drift));
-        let lead = |(index, level): (usize, &Level)| {
-            let second_index =
-                levels[1].binary_search_by_key(&level.point, |level| level.point).ok()?;
-            let (error, second_error) = (level.error, levels[1][second_index].error);
-            // A single figure next to a repeated one has the noise of the cells there.
-            let borrowed = |own: Option<f64>, sibling: &Evidence, of_sibling: Option<f64>| {
-                own.or(sibling.noise).or(of_sibling)
-            };
-            let errors =
-                borrowed(error, second, second_error).zip(borrowed(second_error, first, error));
-            Some(PointLead {
-                point: level.point,
-                logs: [level.log + shift, levels[1][second_index].log],
-                errors: errors.map(|(first, second)| [first, second]),
-                astray: [astray[0][index], astray[1][second_index]],
-            })
-        };
-        Self { points: levels[0].iter().enumerate().filter_map(lead).collect(), common }
+        self.belief.leader()
     }
 
-    /// By what cells of the same round are `apart`. The levels of the first stand for both.
-    fn of_differences(apart: &Evidence, first: &Evidence) -> Self {
-        let rounds: Vec<f64> = apart.rounds.values().copied().collect();
-        let shift = if rounds.is_empty() { 0.0 } else { mean(&rounds) };
-        let log_shares = shares_of([apart]);
-        let levels = apart.levels(&log_shares);
-        let astray = apart.astray(&levels, &log_shares);
-        let of_first = first.levels(&shares_of([first]));
-        let lead = |(level, astray): (&Level, Astray)| {
-            let index = of_first.binary_search_by_key(&level.point, |level| level.point).ok()?;
-            let log = of_first[index].log;
-            let logs = [log, log - level.log - shift];
-            let errors = level.error.map(|error| [0.0, error]);
-            Some(PointLead {
-                point: level.point,
-                logs,
-                errors,
-                astray: [Astray::default(), astray],
-            })
-        };
-        let common = shared_error(&rounds, apart.round_error);
-        Self { points: levels.iter().zip(astray).filter_map(lead).collect(), common }
+    /// The same where a reader sees it, too: a lead of less than [`LEAD_MIN`] is none, whatever its neighbours say.
+    pub(crate) fn clear_leader(&self) -> Option<bool> {
+        let leader = self.leader()?;
+        let lead = if leader { self.log() } else { -self.log() };
+        (self.errors.is_none() || lead >= LEAD_MIN.ln()).then_some(leader)
     }
+}
+
+/// How far two `series` are apart at each point that both have, ascending, by what is known of the share of disturbed
+/// cells; and the standard error of what rounds shift at all points alike.
+pub(crate) fn point_leads(series: [&Evidence; 2], log_shares: &LogShares) -> (Vec<PointLead>, f64) {
+    let [first, second] = series;
+    if let Some(apart) = first.difference(second) {
+        return of_differences(&apart, first);
+    }
+    let levels = series.map(|series| series.levels(log_shares));
+    let astray = [0, 1].map(|side| series[side].astray(&levels[side], log_shares));
+    let (shift, common) = common_shift(first, second);
+    let common = series.iter().fold(common, |error, series| error.hypot(series.single_drift));
+    let lead = |(index, level): (usize, &Level)| {
+        let second_index =
+            levels[1].binary_search_by_key(&level.point, |level| level.point).ok()?;
+        let (error, second_error) = (level.error, levels[1][second_index].error);
+        // A single figure next to a repeated one has the noise of the cells there.
+        let borrowed = |own: Option<f64>, sibling: &Evidence, of_sibling: Option<f64>| {
+            own.or(sibling.noise).or(of_sibling)
+        };
+        let errors =
+            borrowed(error, second, second_error).zip(borrowed(second_error, first, error));
+        Some(PointLead {
+            point: level.point,
+            logs: [level.log + shift, levels[1][second_index].log],
+            errors: errors.map(|(first, second)| [first, second]),
+            astray: [astray[0][index], astray[1][second_index]],
+            belief: Belief::default(),
+        })
+    };
+    (levels[0].iter().enumerate().filter_map(lead).collect(), common)
+}
+
+/// The same by what cells of the same round are `apart`. The levels of the first stand for both.
+fn of_differences(apart: &Evidence, first: &Evidence) -> (Vec<PointLead>, f64) {
+    let rounds: Vec<f64> = apart.rounds.values().copied().collect();
+    let shift = if rounds.is_empty() { 0.0 } else { mean(&rounds) };
+    let log_shares = shares_of([apart]);
+    let levels = apart.levels(&log_shares);
+    let astray = apart.astray(&levels, &log_shares);
+    let of_first = first.levels(&shares_of([first]));
+    let lead = |(level, astray): (&Level, Astray)| {
+        let index = of_first.binary_search_by_key(&level.point, |level| level.point).ok()?;
+        let log = of_first[index].log;
+        let logs = [log, log - level.log - shift];
+        let errors = level.error.map(|error| [0.0, error]);
+        let (astray, belief) = ([Astray::default(), astray], Belief::default());
+        Some(PointLead { point: level.point, logs, errors, astray, belief })
+    };
+    let leads = levels.iter().zip(astray).filter_map(lead).collect();
+    (leads, shared_error(&rounds, apart.round_error))
 }
 
 /// What rounds do to the first and not to the second, at all points alike, with its standard error.
@@ -338,6 +346,7 @@ mod tests {
             logs: [log, 0.0],
             errors: Some([error, 0.0]),
             astray: Default::default(),
+            belief: Belief::default(),
         };
         let leads: Vec<PointLead> = logs.iter().map(lead).collect();
         beliefs(&leads, common).iter().map(Belief::leader).collect()

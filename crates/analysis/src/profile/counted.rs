@@ -79,7 +79,7 @@ pub(crate) struct Counted<'a> {
     lines: HashMap<&'a Frame, HashMap<&'a str, u64>>,
     /// Samples of functions by what calls them there, and of the sites of waits.
     callers: HashMap<&'a Frame, HashMap<&'a Frame, u64>>,
-    callers_of_sites: HashMap<Site<'a>, HashMap<&'a Frame, u64>>,
+    pub(crate) callers_of_sites: HashMap<Site<'a>, HashMap<&'a Frame, u64>>,
 }
 
 impl<'a> Counted<'a> {
@@ -209,11 +209,6 @@ impl<'a> Counted<'a> {
         call.max_by_key(|call| samples(call))?.caller()
     }
 
-    /// What calls a function most often where it waits, or ends a wait.
-    pub(crate) fn caller_of_site(&self, site: Site<'a>) -> Option<&'a Frame> {
-        largest(self.callers_of_sites.get(&site)?)
-    }
-
     /// The samples of these waits.
     pub(crate) fn waiting(&self, is: impl Fn(&Wait<'a>) -> bool) -> u64 {
         self.waits.iter().filter(|(wait, _)| is(wait)).map(|(_, count)| count).sum()
@@ -298,7 +293,7 @@ fn frames(profile: &Profile, stack: u32) -> Vec<&Frame> {
 }
 
 /// What has most samples.
-fn largest<T: Copy + Ord>(counts: &HashMap<T, u64>) -> Option<T> {
+pub(crate) fn largest<T: Copy + Ord>(counts: &HashMap<T, u64>) -> Option<T> {
     let largest = counts.iter().max_by_key(|(value, count)| (**count, Reverse(**value)));
     largest.map(|(value, _)| *value)
 }

@@ -5,7 +5,7 @@
 //! the same differ by a third on a shared machine: hence the timed rounds decide whether there is anything to
 //! attribute, and the profile where it is.
 
-use crate::profile::counted::{Count, Counted, InCall};
+use crate::profile::counted::{Count, Counted, InCall, largest};
 use crate::stats::{NORMAL_95, poisson};
 use crate::thresholds::{
     CONTAINER_SHARE_MIN, EVEN, FLAT_FACTOR_MAX, FUNCTION_ERRORS, NAMED_SHARE_MIN, PART_SHARE_MIN,
@@ -84,7 +84,7 @@ impl<'a> Pair<'a, '_> {
     /// What these samples of `frame` add.
     pub(crate) fn added(&self, frame: &Frame, samples: fn(Count) -> u64) -> AddedTime {
         let (part, total) = (self.function(frame, samples), self.total());
-        let share = total.is_clear(FUNCTION_ERRORS).then(|| share(part, total));
+        let share = total.is_clear().then(|| share(part, total));
         AddedTime { ns: part.estimate(), share }
     }
 
@@ -92,13 +92,13 @@ impl<'a> Pair<'a, '_> {
     fn waits(&self) -> Vec<AddedWait> {
         let total = self.thread_total();
         let is_hidden = self.first.waits_hidden || self.second.waits_hidden;
-        if is_hidden || total.value <= 0.0 || !total.is_clear(FUNCTION_ERRORS) {
+        if is_hidden || total.value <= 0.0 || !total.is_clear() {
             return Vec::new();
         }
         let wait = |kind: WaitKind| {
             let part = self.causing(kind);
             let share = share(part, total);
-            let counts = part.is_clear(FUNCTION_ERRORS) && share.value >= PART_SHARE_MIN;
+            let counts = part.is_clear() && share.value >= PART_SHARE_MIN;
             counts.then(|| self.added_wait(kind, share, total))
         };
         let mut waits: Vec<AddedWait> = WaitKind::ALL.into_iter().filter_map(wait).collect();
@@ -125,7 +125,7 @@ impl<'a> Pair<'a, '_> {
         let wait_site = |site: Site<'a>, part: Difference| WaitSite {
             frame: site.frame.clone(),
             line: site.line.to_owned(),
-            caller: self.second.caller_of_site(site).cloned(),
+            caller: self.second.callers_of_sites.get(&site).and_then(largest).cloned(),
             share: share(part, total),
         };
         AddedWait {
@@ -139,7 +139,7 @@ impl<'a> Pair<'a, '_> {
     /// What the waits of a kind add.
     pub(crate) fn added_waiting(&self, kind: WaitKind) -> AddedTime {
         let (part, total) = (self.causing(kind), self.thread_total());
-        let is_part = (!kind.is_idle() || part.value > 0.0) && total.is_clear(FUNCTION_ERRORS);
+        let is_part = (!kind.is_idle() || part.value > 0.0) && total.is_clear();
         let ns = self.waiting(|wait| wait.kind == kind).estimate();
         AddedTime { ns, share: is_part.then(|| share(part, total)) }
     }
@@ -157,14 +157,11 @@ impl<'a> Pair<'a, '_> {
 
     /// All thread time: of threads that run, and of those that wait and are not idle.
     fn thread_total(&self) -> Difference {
-        let time = |profile: &Counted<'a>| {
-            profile.samples + profile.waiting(|wait| self.may_be_cause(wait))
-        };
-        self.of_counts([self.first, self.second].map(time))
+        self.between(|profile| profile.samples + profile.waiting(|wait| self.may_be_cause(wait)))
     }
 
     fn waiting(&self, is: impl Fn(&Wait<'a>) -> bool) -> Difference {
-        self.of_counts([self.first, self.second].map(|profile| profile.waiting(&is)))
+        self.between(|profile| profile.waiting(&is))
     }
 
     /// The one that costs more CPU time.
@@ -177,14 +174,16 @@ impl<'a> Pair<'a, '_> {
     }
 
     fn total(&self) -> Difference {
-        self.of_counts([self.first.samples, self.second.samples])
+        self.between(|profile| profile.samples)
     }
 
     fn function(&self, frame: &Frame, samples: fn(Count) -> u64) -> Difference {
-        self.of_counts([self.first, self.second].map(|profile| samples(profile.count(frame))))
+        self.between(|profile| samples(profile.count(frame)))
     }
 
-    fn of_counts(&self, [first, second]: [u64; 2]) -> Difference {
+    /// What these samples add.
+    fn between(&self, count: impl Fn(&Counted<'a>) -> u64) -> Difference {
+        let [first, second] = [self.first, self.second].map(count);
         let (each_first, each_second) =
             (self.first.sample_of_operation_ns(), self.second.sample_of_operation_ns());
         // Half a sample more: none may have been one.
@@ -220,7 +219,7 @@ impl<'a> Pair<'a, '_> {
     /// Whether more workers take more CPU time for an operation, and that is a part of all the time that they take more.
     fn is_added_by_workers(&self, total: Difference) -> bool {
         total.value > 0.0
-            && total.is_clear(FUNCTION_ERRORS)
+            && total.is_clear()
             && self.dearer().samples >= SHARE_SAMPLES_MIN as u64
             && total.value >= PART_SHARE_MIN * self.thread_total().value
             && total.value >= PART_SHARE_MIN * self.first.cpu_ns().value
@@ -275,7 +274,7 @@ impl<'a> Pair<'a, '_> {
             // More is done at a time.
             return DifferenceVerdict::NotTimed;
         }
-        if self.dearer().samples < SHARE_SAMPLES_MIN as u64 || !total.is_clear(FUNCTION_ERRORS) {
+        if self.dearer().samples < SHARE_SAMPLES_MIN as u64 || !total.is_clear() {
             return DifferenceVerdict::TooFewSamples;
         }
         match (added_elapsed > 0.0, total.value > 0.0) {
@@ -324,9 +323,8 @@ impl<'a> Pair<'a, '_> {
     fn leaders(&self, total: Difference, is_in_kernel: bool) -> Vec<AddedFunction> {
         let of_frame: fn(Count) -> u64 =
             if is_in_kernel { |count| count.itself } else { |count| count.outside_calls };
-        let leads = |part: Difference| {
-            part.value / total.value >= NAMED_SHARE_MIN && part.is_clear(FUNCTION_ERRORS)
-        };
+        let leads =
+            |part: Difference| part.value / total.value >= NAMED_SHARE_MIN && part.is_clear();
         let leading = self.named_frames().filter(|frame| leads(self.function(frame, of_frame)));
         let mut leaders: Vec<AddedFunction> =
             leading.map(|frame| self.added_function(frame, total, of_frame)).collect();
@@ -341,8 +339,7 @@ impl<'a> Pair<'a, '_> {
     }
 
     fn call(&self, name: &str, samples: impl Fn(&InCall<'a>) -> u64) -> Difference {
-        let of_profile = |profile: &Counted<'a>| profile.calls.get(name).map_or(0, &samples);
-        self.of_counts([self.first, self.second].map(of_profile))
+        self.between(|profile| profile.calls.get(name).map_or(0, &samples))
     }
 
     fn added_call(&self, name: &str, total: Difference) -> AddedFunction {
@@ -399,9 +396,9 @@ impl Difference {
         Estimate::around(self.value, NORMAL_95 * self.error)
     }
 
-    /// Whether it is this many standard errors from zero.
-    fn is_clear(self, errors: f64) -> bool {
-        self.value.abs() > errors * self.error
+    /// Whether it is not zero.
+    fn is_clear(self) -> bool {
+        self.value.abs() > FUNCTION_ERRORS * self.error
     }
 }
 

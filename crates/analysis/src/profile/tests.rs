@@ -466,7 +466,7 @@ fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
                 MeasuredPoint { point, median, cells: cells.collect(), ..MeasuredPoint::default() }
             })
             .collect();
-        let speedup = speedup(&points, 2).map(|speedup| speedup.with_cpus_left(Some(cpus_left)));
+        let speedup = speedup(&points, 2, Some(cpus_left));
         super::explained(speedup.as_ref(), rate_past(&points[1..]).as_ref())
     };
     let between = |rates| between_with(rates, 2.0);

@@ -7,10 +7,13 @@ use crate::rates::{Costs, rate};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::student;
 use crate::thresholds::{FALSE_ALARM, ROUNDS_MIN, SCALES_MIN, SEEN_FACTOR_MIN};
-use crate::{ByRounds, Rate, RateTrend, Speedup, TrendReason};
+use crate::{Rate, RateTrend, Speedup, TrendReason};
 
-/// The speedup at these `points` (ascending) up to the point `one_each`. `None` where there is none before it.
-pub fn speedup(points: &[MeasuredPoint], one_each: u64) -> Option<Speedup> {
+/// The speedup at these `points` (ascending) up to the point `one_each`. `None` where there is none before it. Where
+/// other processes left fewer CPUs to the run than it takes to scale, as far as that is known, it may be due to them that
+/// more workers do no more.
+pub fn speedup(points: &[MeasuredPoint], one_each: u64, cpus_left: Option<f64>) -> Option<Speedup> {
+    use RateTrend::{Falls, Rises, Scales, Undecided};
     let end = points.iter().position(|at| at.point == one_each).filter(|&end| end > 0)?;
     let points = &points[..=end];
     let linear = one_each as f64 / points[0].point as f64;
@@ -25,29 +28,33 @@ pub fn speedup(points: &[MeasuredPoint], one_each: u64) -> Option<Speedup> {
         (Costs::new(points).factor(0, end), Some(rate.factor))
     };
     let verdict = match rate.trend {
-        RateTrend::Rises if scales => RateTrend::Scales,
-        RateTrend::Undecided if factor.high < 1.0 => RateTrend::Falls,
+        Rises if scales => Scales,
+        Undecided if factor.high < 1.0 => Falls,
         trend => trend,
     };
-    let Rate { to, level, peak, reason, .. } = rate;
-    let reason = reason.filter(|_| verdict == RateTrend::Undecided);
-    let by_rounds = by_rounds(&points[0].cells, &points[end].cells);
-    let from = first;
-    Some(Speedup { verdict, from, to, level, factor, linear, peak, after_peak, reason, by_rounds })
-}
-
-impl Speedup {
-    /// The same where other processes left `left` CPUs to the run, if that is known. With fewer than it takes to scale,
-    /// that more workers do no more may be due to them.
-    pub(crate) fn with_cpus_left(mut self, left: Option<f64>) -> Speedup {
-        use RateTrend::{Rises, Scales, Undecided};
-        let gains = matches!(self.verdict, Scales | Rises | Undecided);
-        if let Some(left) = left.filter(|left| !gains && *left < SCALES_MIN * self.to as f64) {
-            self.verdict = Undecided;
-            self.reason = Some(TrendReason::CpusTaken { left });
-        }
-        self
-    }
+    let gains = matches!(verdict, Scales | Rises | Undecided);
+    let taken = cpus_left.filter(|left| !gains && *left < SCALES_MIN * one_each as f64);
+    let (verdict, reason) = match taken {
+        Some(left) => (Undecided, Some(TrendReason::CpusTaken { left })),
+        None => (verdict, rate.reason.filter(|_| verdict == Undecided)),
+    };
+    let (from, Rate { to, level, peak, .. }) = (first, rate);
+    let [(first_mean, first_square), (last_mean, last_square)] =
+        [0, end].map(|index| mean_over_rounds(&points[index].cells));
+    Some(Speedup {
+        verdict,
+        from,
+        to,
+        level,
+        factor,
+        linear,
+        peak,
+        after_peak,
+        reason,
+        rounds: points[0].cells.len().min(points[end].cells.len()) as u32,
+        rise: last_mean - first_mean,
+        rise_error: (first_square + last_square).sqrt(),
+    })
 }
 
 /// Whether what is done by those that share falls behind what is done by those that don't: how many times more is done
@@ -56,25 +63,19 @@ pub fn falls_behind(sharing: &Speedup, separate: &Speedup, comparisons: usize) -
     if (sharing.from, sharing.to) != (separate.from, separate.to) {
         return false;
     }
-    let (sharing, separate) = (&sharing.by_rounds, &separate.by_rounds);
     let rounds = sharing.rounds.min(separate.rounds);
     if rounds < ROUNDS_MIN as u32 {
         return false;
     }
     let chance = FALSE_ALARM / comparisons.max(1) as f64;
-    // Of four means: the two ends of both.
+    // Student's test of a ratio, of four means: rounds are alike at both ends of both, but for what changed.
     let asked = student::two_sided_quantile(chance, 4 * (rounds as usize - 1));
-    separate.rise - sharing.rise > asked * separate.error.hypot(sharing.error)
+    separate.rise - sharing.rise > asked * separate.rise_error.hypot(sharing.rise_error)
 }
 
-/// Student's test of a ratio: rounds are alike at both ends, but for what changed.
-fn by_rounds(first: &Cells, last: &Cells) -> ByRounds {
-    let of_end = |cells: &Cells| {
-        let logs: Vec<f64> = cells.values().copied().collect();
-        let (rounds, mean) = (logs.len() as f64, mean(&logs));
-        (mean, squares_about(mean, &logs) / (rounds - 1.0).max(1.0) / rounds)
-    };
-    let ((first_mean, first_square), (last_mean, last_square)) = (of_end(first), of_end(last));
-    let rounds = first.len().min(last.len()) as u32;
-    ByRounds { rounds, rise: last_mean - first_mean, error: (first_square + last_square).sqrt() }
+/// The mean of the logarithms, with the square of its standard error.
+fn mean_over_rounds(cells: &Cells) -> (f64, f64) {
+    let logs: Vec<f64> = cells.values().copied().collect();
+    let (rounds, mean) = (logs.len() as f64, mean(&logs));
+    (mean, squares_about(mean, &logs) / (rounds - 1.0).max(1.0) / rounds)
 }

@@ -98,11 +98,7 @@ impl Terms {
     }
 
     fn towards(&self, target: &Self, share: f64) -> Self {
-        let mut between = self.0;
-        for (term, target) in between.iter_mut().zip(target.0) {
-            *term += share * (target - *term);
-        }
-        Self(between)
+        Self(std::array::from_fn(|at| self.0[at] + share * (target.0[at] - self.0[at])))
     }
 
     fn error(&self, figures: &[(f64, f64)], by: By) -> f64 {

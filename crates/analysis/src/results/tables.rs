@@ -271,6 +271,26 @@ impl Estimate {
     pub fn inverse(self) -> Self {
         Self { value: 1.0 / self.value, low: 1.0 / self.high, high: 1.0 / self.low }
     }
+
+    /// Half of the width of its interval, as a logarithm.
+    pub(crate) fn half_width_log(self) -> f64 {
+        0.5 * (self.high / self.low).ln()
+    }
+
+    /// This over an independent `denominator`: the relative widths of both intervals are added as errors are.
+    #[must_use]
+    pub fn over(self, denominator: Self) -> Self {
+        let value = self.value / denominator.value;
+        let below = (self.value / self.low).ln().hypot((denominator.high / denominator.value).ln());
+        let above = (self.high / self.value).ln().hypot((denominator.value / denominator.low).ln());
+        Self { value, low: value * (-below).exp(), high: value * above.exp() }
+    }
+
+    /// How far two with this ratio are apart at most; `None` where that is no longer close.
+    pub fn close_within(self) -> Option<f64> {
+        let bound = self.high.max(1.0 / self.low);
+        (bound <= SAME_MAX).then_some(bound)
+    }
 }
 
 /// Cells of a series that did not finish at one point.
@@ -600,29 +620,5 @@ impl Row {
     /// Its figure at `point`.
     pub fn at(&self, point: u64) -> Option<&PointSummary> {
         self.cells.iter().flatten().find(|cell| cell.point == point)
-    }
-}
-
-impl Estimate {
-    /// This over an independent `denominator`: the relative widths of both intervals are added as errors are.
-    #[must_use]
-    pub fn over(self, denominator: Self) -> Self {
-        let value = self.value / denominator.value;
-        let below = (self.value / self.low).ln().hypot((denominator.high / denominator.value).ln());
-        let above = (self.high / self.value).ln().hypot((denominator.value / denominator.low).ln());
-        Self { value, low: value * (-below).exp(), high: value * above.exp() }
-    }
-
-    /// How far two with this ratio are apart at most; `None` where that is no longer close.
-    pub fn close_within(self) -> Option<f64> {
-        let bound = self.high.max(1.0 / self.low);
-        (bound <= SAME_MAX).then_some(bound)
-    }
-}
-
-impl ComparisonOutcome {
-    /// Whether the two are the same, within a bound that is known.
-    pub fn is_same(&self) -> bool {
-        matches!(self, Self::TooClose { ratio: Some(ratio), .. } if ratio.close_within().is_some())
     }
 }

@@ -176,22 +176,14 @@ pub struct Speedup {
     /// Why the verdict is open.
     #[serde(skip)]
     pub reason: Option<TrendReason>,
-    /// What two of them are compared by.
-    #[serde(flatten)]
-    pub by_rounds: ByRounds,
-}
-
-/// How many times more is done at the last point than at the first, by means over rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ByRounds {
     /// The rounds at either end, the fewer of them.
     pub rounds: u32,
-    /// The logarithm of the ratio.
+    /// The logarithm of how many times more is done at the last point than at the first, by means over rounds.
     #[serde(skip)]
     pub rise: f64,
     /// Its standard error.
     #[serde(skip)]
-    pub error: f64,
+    pub rise_error: f64,
 }
 
 /// The Universal Scalability Law: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).
@@ -395,6 +387,11 @@ pub enum ComparisonReason {
 }
 
 impl ComparisonOutcome {
+    /// Whether the two are the same, within a bound that is known.
+    pub fn is_same(&self) -> bool {
+        matches!(self, Self::TooClose { ratio: Some(ratio), .. } if ratio.close_within().is_some())
+    }
+
     /// See [`GrowthReason::remedy`]. Leads that alternate are significant, each: more rounds don't settle them.
     pub fn remedy(&self) -> Option<Remedy> {
         use ComparisonReason::TooFewCommonPoints;

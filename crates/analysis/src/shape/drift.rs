@@ -7,7 +7,7 @@
 //! 3. Either way it is at least a factor of [`SAME_MAX`], and there are [`ROUNDS_MIN`] rounds. Where both rules hold,
 //!    the one that leaves less unexplained is reported.
 
-use crate::shape::split::split;
+use crate::shape::split::{since, split};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::regression::least_squares;
 use crate::stats::student;
@@ -27,7 +27,7 @@ pub fn find(rounds: &[(u32, f64)]) -> Option<Drift> {
 /// Rule 1, with the sum of squares that it leaves.
 fn at_once(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
     let levels: Vec<f64> = rounds.iter().map(|round| round.1).collect();
-    let since = split(&levels, SAME_MAX.ln())?.since()?;
+    let since = since(&split(&levels, SAME_MAX.ln())?)?;
     let (first, last) = levels.split_at(since);
     let (before, after) = (mean(first), mean(last));
     let left = squares_about(before, first) + squares_about(after, last);

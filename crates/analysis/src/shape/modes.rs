@@ -14,10 +14,10 @@
 //! A series that is no trajectory has few points, each measured in fresh processes: see [`at_points`].
 
 use crate::Division;
-use crate::gather::cloud::{Cloud, Sample, Window};
+use crate::gather::cloud::{Cloud, Round, Sample, Window};
 use crate::shape::is_most;
 use crate::shape::peaks::{Peak, peaks};
-use crate::shape::split::{Split, split};
+use crate::shape::split::{since, split};
 use crate::stats::quantiles::{median, quantile, sort};
 use crate::thresholds::{
     EVEN, FLAT_FACTOR_MAX, NAMED_SHARE_MIN, SEEN_FACTOR_MIN, STRETCH_SAMPLES_MIN,
@@ -132,49 +132,45 @@ pub fn at_points(
     displacements: &[Vec<f64>],
 ) -> Option<Partition> {
     let split_at = |(window, levels): (&Window, &Vec<f64>)| {
-        let all = split(levels, FLAT_FACTOR_MAX.ln());
-        all.filter(|round_split| is_pure(cloud, window, &round_split.upper))
+        split(levels, FLAT_FACTOR_MAX.ln()).filter(|upper| is_pure(cloud, window, upper))
     };
-    let splits: Vec<Option<Split>> = windows.iter().zip(displacements).map(split_at).collect();
+    let splits: Vec<Option<Vec<bool>>> = windows.iter().zip(displacements).map(split_at).collect();
     let (mut best_range, mut start) = (0..0, 0);
-    for (end, round_split) in splits.iter().enumerate() {
-        if round_split.is_none() {
+    for (end, upper) in splits.iter().enumerate() {
+        if upper.is_none() {
             start = end + 1;
         } else if end + 1 - start >= best_range.len() {
             best_range = start..end + 1;
         }
     }
-    let round_splits: Vec<&Split> = splits[best_range.clone()].iter().flatten().collect();
-    if round_splits.is_empty() {
-        return None;
-    }
-    let same = round_splits.iter().all(|round_split| round_split.upper == round_splits[0].upper);
+    let splits: Vec<&[bool]> =
+        splits[best_range.clone()].iter().flatten().map(Vec::as_slice).collect();
+    let first = *splits.first()?;
+    let same = splits.iter().all(|upper| *upper == first);
     // At a single point a change once for all is no mode.
-    if same && round_splits[0].since().is_some() {
+    if same && since(first).is_some() {
         return None;
     }
-    Some(partition_by_round(cloud, &windows[best_range], &round_splits, same))
+    Some(partition_by_round(cloud, &windows[best_range], &splits, same))
 }
 
 /// Rule 1.
 fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Option<Partition> {
-    let splits: Vec<Option<Split>> =
+    let splits: Vec<Option<Vec<bool>>> =
         displacements.iter().map(|levels| split(levels, SEEN_FACTOR_MIN.ln())).collect();
     let mut often: BTreeMap<&[bool], usize> = BTreeMap::new();
-    for round_split in splits.iter().flatten() {
-        *often.entry(&round_split.upper).or_default() += 1;
+    for upper in splits.iter().flatten() {
+        *often.entry(upper).or_default() += 1;
     }
     let (upper, _) = often.into_iter().max_by_key(|(_, count)| *count)?;
-    let same = |round_split: &Option<Split>| round_split.as_ref().is_some_and(|p| p.upper == upper);
-    let flags: Vec<bool> = splits.iter().map(same).collect();
+    let flags: Vec<bool> = splits.iter().map(|own| own.as_deref() == Some(upper)).collect();
     let stretch = stretch(&flags, windows, cloud.count().div_ceil(10))?;
     let pure = windows[stretch.clone()].iter().filter(|w| is_pure(cloud, w, upper)).count();
-    let of_all = splits.iter().flatten().find(|round_split| round_split.upper == upper)?;
-    if !is_most(pure, stretch.len()) || of_all.since().is_some() {
+    if !is_most(pure, stretch.len()) || since(upper).is_some() {
         return None;
     }
     let windows = &windows[stretch];
-    Some(partition_by_round(cloud, windows, &vec![of_all; windows.len()], true))
+    Some(partition_by_round(cloud, windows, &vec![upper; windows.len()], true))
 }
 
 /// Whether most of each round's samples in `window` are on the round's own side of the
@@ -200,27 +196,27 @@ fn is_pure(cloud: &Cloud, window: &Window, upper: &[bool]) -> bool {
 fn partition_by_round(
     cloud: &Cloud,
     windows: &[Window],
-    round_splits: &[&Split],
+    splits: &[&[bool]],
     same: bool,
 ) -> Partition {
     let mut counts = [0.0; 2];
-    for (window, round_split) in windows.iter().zip(round_splits) {
-        for (range, &upper) in window.ranges.iter().zip(&round_split.upper) {
+    for (window, upper) in windows.iter().zip(splits) {
+        for (range, &upper) in window.ranges.iter().zip(*upper) {
             counts[usize::from(upper)] += range.len() as f64;
         }
     }
     let on = |upper: bool| -> Vec<u32> {
-        let all = cloud.rounds.iter().zip(&round_splits[0].upper);
+        let all = cloud.rounds.iter().zip(splits[0]);
         all.filter(|(_, is_upper)| same && **is_upper == upper).map(|(r, _)| r.number).collect()
     };
-    let divide = |(window, round_split): (&Window, &&Split)| (window.to, round_split.upper.clone());
+    let divide = |(window, upper): (&Window, &&[bool])| (window.to, upper.to_vec());
     Partition {
         from: windows[0].from,
         to: windows[windows.len() - 1].to,
         division: Division::ByRound,
         shares: counts.map(|count| count / (counts[0] + counts[1])).to_vec(),
         rounds: vec![on(false), on(true)],
-        divider: Divider::Rounds(windows.iter().zip(round_splits).map(divide).collect()),
+        divider: Divider::Rounds(windows.iter().zip(splits).map(divide).collect()),
     }
 }
 
@@ -277,18 +273,10 @@ type Part<'a> = (&'a [Sample], &'a [f64]);
 
 /// The logarithms of the positions of all samples, by round.
 fn x_of(cloud: &Cloud) -> Vec<Vec<f64>> {
-    let mut all: Vec<Vec<f64>> = Vec::with_capacity(cloud.rounds.len());
-    let first = cloud.rounds.first().map_or(&[][..], |round| &round.samples);
-    for round in &cloud.rounds {
-        // Mostly all rounds have the same positions, and a logarithm takes longer than a look.
-        let x = round.samples.iter().enumerate().map(|(at, sample)| {
-            let same = first.get(at).is_some_and(|f| f.position == sample.position);
-            all.first().filter(|_| same).map_or_else(|| log_of(sample.position), |x| x[at])
-        });
-        let x = x.collect();
-        all.push(x);
-    }
-    all
+    let of_round = |round: &Round| -> Vec<f64> {
+        round.samples.iter().map(|sample| log_of(sample.position)).collect()
+    };
+    cloud.rounds.iter().map(of_round).collect()
 }
 
 /// `cloud` with each round moved by its curve of `offsets`.
@@ -408,27 +396,37 @@ impl Curves {
     /// How the samples of `rounds` are divided, and their share on each curve; `None` where these are no modes.
     fn division(&self, rounds: &[Part<'_>]) -> Option<(Division, Vec<f64>)> {
         let modes = self.modes.len();
-        let mut tallies: Vec<Tally> = Vec::new();
         let mut valleys = vec![[0_usize; ZONES]; modes - 1];
         let mut levels = vec![0.0; modes];
+        // The mode of each sample, by round.
+        let mut on: Vec<Vec<usize>> = Vec::new();
         for &(samples, x) in rounds {
-            let mut tally = Tally::new(modes);
+            let mut of_round = Vec::with_capacity(samples.len());
             for (sample, &x) in samples.iter().zip(x) {
                 for (level, curve) in levels.iter_mut().zip(&self.modes) {
                     *level = along(curve, x);
                 }
                 let is_above = |curve: &&Knots| sample.log > along(curve, x);
-                tally.add(self.between.iter().filter(is_above).count());
+                of_round.push(self.between.iter().filter(is_above).count());
                 for (zones, pair) in valleys.iter_mut().zip(levels.windows(2)) {
                     count_zone(zones, (sample.log - pair[0]) / (pair[1] - pair[0]));
                 }
             }
-            tallies.push(tally);
+            on.push(of_round);
         }
-        let all: usize = tallies.iter().map(Tally::all).sum();
-        let count = |mode: usize| tallies.iter().map(|tally| tally.counts[mode]).sum::<usize>();
-        let shares: Vec<f64> = (0..modes).map(|mode| count(mode) as f64 / all as f64).collect();
-        let on_all = tallies.iter().filter(|tally| tally.is_on_all(&shares)).count();
+        let all: usize = on.iter().map(Vec::len).sum();
+        let count = |round: &[usize], mode| round.iter().filter(|own| **own == mode).count();
+        let share =
+            |mode| on.iter().map(|round| count(round, mode)).sum::<usize>() as f64 / all as f64;
+        let shares: Vec<f64> = (0..modes).map(share).collect();
+        let is_on_all = |round: &&Vec<usize>| {
+            let is_on = |(mode, share): (usize, &f64)| {
+                let share_min = (EVEN * share).max(EVEN * NAMED_SHARE_MIN);
+                count(round, mode) as f64 >= round.len() as f64 * share_min
+            };
+            !round.is_empty() && shares.iter().enumerate().all(is_on)
+        };
+        let on_all = on.iter().filter(is_on_all).count();
         let is_repeated = is_most(on_all, rounds.len()) && on_all >= 2;
         if !is_repeated
             || shares.iter().any(|share| *share < NAMED_SHARE_MIN)
@@ -436,7 +434,7 @@ impl Curves {
         {
             return None;
         }
-        let runs: usize = tallies.iter().map(|tally| tally.runs).sum();
+        let runs: usize = on.iter().map(|round| round.chunk_by(usize::eq).count()).sum();
         // Samples that are drawn at random are on the same curve 1 / (1 − Σ share²) times in a row.
         let by_chance = 1.0 / (1.0 - shares.iter().map(|share| share * share).sum::<f64>());
         let row = all as f64 / runs as f64;
@@ -462,38 +460,6 @@ fn is_deep(zones: &[usize; ZONES]) -> bool {
     let pair = |at: usize| zones[at] + zones[at + 1];
     let lesser = pair(0).min(pair(ZONES - 2));
     (2..ZONES - 3).map(pair).min().is_some_and(|min| 2 * min <= lesser)
-}
-
-/// The samples of one round by mode, and how often the mode changed.
-struct Tally {
-    counts: Vec<usize>,
-    runs: usize,
-    last: usize,
-}
-
-impl Tally {
-    fn new(modes: usize) -> Self {
-        Self { counts: vec![0; modes], runs: 0, last: usize::MAX }
-    }
-
-    fn add(&mut self, mode: usize) {
-        self.counts[mode] += 1;
-        if mode != self.last {
-            (self.runs, self.last) = (self.runs + 1, mode);
-        }
-    }
-
-    fn all(&self) -> usize {
-        self.counts.iter().sum()
-    }
-
-    fn is_on_all(&self, shares: &[f64]) -> bool {
-        let all = self.all() as f64;
-        let is_on = |(counts, share): (&usize, &f64)| {
-            *counts as f64 >= all * (EVEN * share).max(EVEN * NAMED_SHARE_MIN)
-        };
-        all > 0.0 && self.counts.iter().zip(shares).all(is_on)
-    }
 }
 
 /// How far each round is displaced, as a curve.

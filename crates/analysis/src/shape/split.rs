@@ -2,24 +2,17 @@
 //! either side lie apart, by the number of rounds. One slow round, or two by different factors, split nothing.
 use crate::thresholds::{ROUNDS_MIN, SPLIT_GAPS};
 
-/// Rounds on two levels.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Split {
-    /// For each level handed in, whether it is one of the upper ones; unknown ones are not.
-    pub upper: Vec<bool>,
+/// The index of the first round after a change, where the levels changed once in their order; `upper` says of each round
+/// whether it is on the upper one.
+pub fn since(upper: &[bool]) -> Option<usize> {
+    let mut changes = (1..upper.len()).filter(|&at| upper[at] != upper[at - 1]);
+    let first = changes.next();
+    first.filter(|_| changes.next().is_none())
 }
 
-impl Split {
-    /// The index of the first round after a change, where the levels changed once in their order.
-    pub fn since(&self) -> Option<usize> {
-        let mut changes = (1..self.upper.len()).filter(|&at| self.upper[at] != self.upper[at - 1]);
-        let first = changes.next();
-        first.filter(|_| changes.next().is_none())
-    }
-}
-
-/// How the `levels` of rounds (logarithms; NaN where unknown) split by a gap of at least `gap_min`, if they do.
-pub fn split(levels: &[f64], gap_min: f64) -> Option<Split> {
+/// How the `levels` of rounds (logarithms; NaN where unknown) split by a gap of at least `gap_min`, if they do: whether
+/// each is on the upper side, where unknown ones are not.
+pub fn split(levels: &[f64], gap_min: f64) -> Option<Vec<bool>> {
     let mut finite: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
     finite.sort_unstable_by(f64::total_cmp);
     if finite.len() < ROUNDS_MIN {
@@ -34,8 +27,7 @@ pub fn split(levels: &[f64], gap_min: f64) -> Option<Split> {
     };
     let above = (2..last).find(parts)?;
     let middle = f64::midpoint(finite[above - 1], finite[above]);
-    let upper = levels.iter().map(|level| *level > middle).collect();
-    Some(Split { upper })
+    Some(levels.iter().map(|level| *level > middle).collect())
 }
 
 #[cfg(test)]
@@ -47,9 +39,9 @@ mod tests {
     #[test]
     fn two_levels_are_split_and_one_slow_round_is_not() {
         let result = split(&[0.0, 0.5, 0.02, 0.01, 0.52], 0.1).unwrap();
-        assert_eq!(result.upper, [false, true, false, false, true]);
-        assert_eq!(result.since(), None);
-        assert_eq!(split(&[0.0, 0.01, 0.5, 0.51, 0.49], 0.1).unwrap().since(), Some(2));
+        assert_eq!(result, [false, true, false, false, true]);
+        assert_eq!(since(&result), None);
+        assert_eq!(since(&split(&[0.0, 0.01, 0.5, 0.51, 0.49], 0.1).unwrap()), Some(2));
         assert_eq!(split(&[0.0, 0.5, 0.02, 0.01, 0.03], 0.1), None);
         assert_eq!(split(&[0.0, 0.5, 0.02, 0.5], 0.1), None);
         assert_eq!(split(&[0.0, 0.5, 0.02, 0.5, f64::NAN], 0.1), None);

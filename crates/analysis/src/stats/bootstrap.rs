@@ -7,7 +7,7 @@
 use crate::Estimate;
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use crate::stats::random::{Gamma, beta};
-use crate::stats::sign_test::{self, Levels};
+use crate::stats::sign_test;
 use crate::thresholds::{CHANCE_MAX, FALSE_ALARM, SAMPLES_MIN};
 use fastrand::Rng;
 
@@ -76,8 +76,8 @@ fn resampled(rounds: &[Vec<f64>], replicates: usize, random: &mut Rng) -> Vec<f6
 fn interval_of(value: f64, replicates: &[f64], rounds: usize) -> Estimate {
     let ascending = sorted(replicates);
     let plain = interval_in(FALSE_ALARM, value, &ascending);
-    let Some(Levels { outer, inner, part }) = sign_test::levels(rounds) else { return plain };
-    let [outer, inner] = [outer, inner].map(|level| interval_in(2.0 * level, value, &ascending));
+    let Some((levels, part)) = sign_test::levels(rounds) else { return plain };
+    let [outer, inner] = levels.map(|level| interval_in(2.0 * level, value, &ascending));
     let blend = |outer: f64, inner: f64| outer + (inner - outer) * part;
     Estimate {
         value,

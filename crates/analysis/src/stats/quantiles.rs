@@ -44,53 +44,36 @@ pub fn median(figures: impl IntoIterator<Item = f64>) -> Option<f64> {
     median_of(&mut figures.into_iter().collect::<Vec<f64>>())
 }
 
-/// The samples of several rounds together, each round with the same weight: a round of slow operations
-/// gives fewer samples in the same time, and would be outvoted otherwise.
-#[derive(Clone, Debug)]
-pub struct Pooled {
-    ascending: Vec<f64>,
-    /// The rank of each sample between 0, the smallest, and 1, the largest.
-    ranks: Vec<f64>,
-}
-
-impl Pooled {
-    /// Pools rounds; empty ones do not count.
-    pub fn new(rounds: &[&[f64]]) -> Self {
-        let weighted = rounds.iter().flat_map(|round| {
-            let weight = 1.0 / round.len() as f64;
-            round.iter().map(move |&sample| (sample, weight))
-        });
-        let mut weighted: Vec<(f64, f64)> = weighted.collect();
-        weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let mut before = 0.0;
-        // The middle of each sample's share: with equal shares these are type 7's positions.
-        let middles: Vec<f64> = weighted
-            .iter()
-            .map(|&(_, weight)| {
-                before += weight;
-                before - 0.5 * weight
-            })
-            .collect();
-        let (first, last) =
-            (middles.first().copied().unwrap_or(0.0), middles.last().copied().unwrap_or(0.0));
-        let span = if last > first { last - first } else { 1.0 };
-        Self {
-            ascending: weighted.into_iter().map(|(sample, _)| sample).collect(),
-            ranks: middles.into_iter().map(|middle| (middle - first) / span).collect(),
-        }
-    }
-
-    /// The quantile `p`, as [`quantile`] where all rounds have as many samples. `None` without samples.
-    pub fn at(&self, p: f64) -> Option<f64> {
-        let last = self.ascending.len().checked_sub(1)?;
+/// The quantiles `wanted` of the samples of several rounds together, each round with the same weight: a round of slow
+/// operations gives fewer samples in the same time, and would be outvoted otherwise. As [`quantile`] where all rounds have
+/// as many samples. `None` without samples; empty rounds do not count.
+pub fn pooled<const COUNT: usize>(rounds: &[&[f64]], wanted: [f64; COUNT]) -> Option<[f64; COUNT]> {
+    let weighted = rounds.iter().flat_map(|round| {
+        let weight = 1.0 / round.len() as f64;
+        round.iter().map(move |&sample| (sample, weight))
+    });
+    let mut ascending: Vec<(f64, f64)> = weighted.collect();
+    ascending.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let last = ascending.len().checked_sub(1)?;
+    let mut before = 0.0;
+    // The middle of each sample's share: with equal shares these are type 7's positions.
+    let middle = |&(_, weight): &(f64, f64)| {
+        before += weight;
+        before - 0.5 * weight
+    };
+    let middles: Vec<f64> = ascending.iter().map(middle).collect();
+    let span = if middles[last] > middles[0] { middles[last] - middles[0] } else { 1.0 };
+    // The rank of each sample between 0, the smallest, and 1, the largest.
+    let ranks: Vec<f64> = middles.iter().map(|middle| (middle - middles[0]) / span).collect();
+    Some(wanted.map(|p| {
         let p = p.clamp(0.0, 1.0);
-        let above = self.ranks.partition_point(|&rank| rank < p).min(last);
+        let above = ranks.partition_point(|&rank| rank < p).min(last);
         let below = above.saturating_sub(1);
-        let (low, high) = (self.ascending[below], self.ascending[above]);
-        let gap = self.ranks[above] - self.ranks[below];
-        let share = if gap > 0.0 { ((p - self.ranks[below]) / gap).clamp(0.0, 1.0) } else { 1.0 };
-        Some(if low.to_bits() == high.to_bits() { low } else { low + (high - low) * share })
-    }
+        let (low, high) = (ascending[below].0, ascending[above].0);
+        let gap = ranks[above] - ranks[below];
+        let share = if gap > 0.0 { ((p - ranks[below]) / gap).clamp(0.0, 1.0) } else { 1.0 };
+        if low.to_bits() == high.to_bits() { low } else { low + (high - low) * share }
+    }))
 }
 
 #[cfg(test)]
@@ -100,20 +83,20 @@ mod tests {
     #[test]
     fn pooled_rounds_of_one_length_are_as_if_they_were_one() {
         let rounds: [&[f64]; 3] = [&[5.0, 1.0, 9.0], &[2.0, 2.5, 7.0], &[3.0, 8.0, 4.0]];
-        let (pooled, plain) = (Pooled::new(&rounds), sorted(&rounds.concat()));
+        let plain = sorted(&rounds.concat());
         for p in [0.0, 0.1, 0.25, 0.5, 0.6, 0.9, 0.99, 1.0] {
-            let (actual, expected) = (pooled.at(p).unwrap(), quantile(&plain, p).unwrap());
+            let ([actual], expected) =
+                (pooled(&rounds, [p]).unwrap(), quantile(&plain, p).unwrap());
             assert!((actual - expected).abs() < 1e-9, "{p}: {actual}, not {expected}");
         }
-        assert_eq!(Pooled::new(&[]).at(0.5), None);
-        assert_eq!(Pooled::new(&[&[4.0]]).at(0.1), Some(4.0));
+        assert_eq!(pooled(&[], [0.5]), None);
+        assert_eq!(pooled(&[&[4.0]], [0.1]), Some([4.0]));
     }
 
     #[test]
     fn a_round_of_many_samples_does_not_outvote_one_of_few() {
         let (fast, slow) = ([1.0; 98], [3.0; 2]);
-        let pooled = Pooled::new(&[&fast, &slow, &slow]);
-        assert_eq!((pooled.at(0.25), pooled.at(0.5)), (Some(1.0), Some(3.0)));
+        assert_eq!(pooled(&[&fast, &slow, &slow], [0.25, 0.5]), Some([1.0, 3.0]));
     }
 
     /// Reference: `numpy.quantile([1, 2, 4, 8, 16, 32, 64, 128], p)` of NumPy 2.4, whose default

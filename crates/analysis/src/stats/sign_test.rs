@@ -12,20 +12,11 @@ const CONFIDENCE: f64 = 1.0 - FALSE_ALARM;
 /// With more rounds than this the figures are so close that percentiles do.
 const ROUNDS_MAX: usize = 500;
 
-/// Two percentiles of a bootstrap's replicates, as shares, and how much of the inner one is in the blend.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Levels {
-    /// The share of replicates below the outer figure; as much lies above its counterpart.
-    pub outer: f64,
-    /// The same of the inner figure.
-    pub inner: f64,
-    /// The inner figure's part in the blend, from 0 to 1.
-    pub part: f64,
-}
-
-/// What to blend for a median over that many rounds; none where no two figures are far enough apart to
-/// hold it as often as that (fewer than six rounds), or so close that it makes no difference.
-pub fn levels(rounds: usize) -> Option<Levels> {
+/// What to blend for a median over that many rounds: two percentiles of the replicates, as shares, the outer one first,
+/// and the part of the inner one in the blend, from 0 to 1. As much lies above the counterpart of each. None where no two
+/// figures are far enough apart to hold it as often as that (fewer than six rounds), or so close that it makes no
+/// difference.
+pub fn levels(rounds: usize) -> Option<([f64; 2], f64)> {
     if rounds > ROUNDS_MAX {
         return None;
     }
@@ -37,7 +28,7 @@ pub fn levels(rounds: usize) -> Option<Levels> {
     let part = (n - k) * over / (k + (n - 2.0 * k) * over);
     // A figure's rank among the replicates is the middle of those that fall on it.
     let middle = |k| f64::midpoint(share_up_to(rounds, k - 1), share_up_to(rounds, k));
-    Some(Levels { outer: middle(last), inner: middle(last + 1), part })
+    Some(([last, last + 1].map(middle), part))
 }
 
 /// How often the true median lies between the `k`-th of `rounds` figures and the `k`-th from above.
@@ -91,7 +82,7 @@ mod tests {
     fn the_blend_lies_between_two_figures_whose_confidence_is_around_the_wanted_one() {
         assert_eq!(levels(5), None, "their whole range holds it in 93.8 %");
         for rounds in 6..=ROUNDS_MAX {
-            let Levels { outer, inner, part } = levels(rounds).unwrap();
+            let ([outer, inner], part) = levels(rounds).unwrap();
             assert!(0.0 < outer && outer < 0.03 && outer < inner && inner < 0.13, "{rounds}");
             assert!((0.0..=1.0).contains(&part), "{rounds}: {part}");
         }

@@ -3,7 +3,7 @@
 use crate::gather::Gathered;
 use crate::stats::moments;
 use crate::{Average, AverageColumn, AverageRow, Averages};
-use model::{Cell, Fact, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
+use model::{Cell, Fact, FailureReason, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// The mean of `samples` and their deviation (n − 1), which one sample has not; `None` without samples.
@@ -63,20 +63,19 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The measured cells of `subject`, round by round.
-    fn cells(&self, subject: &str) -> Vec<&'a Cell> {
-        let (parameters, point) = (self.parameters, self.point);
-        let mut cells: Vec<&Cell> = self.gathered.cells_at(subject, parameters, point).to_vec();
+    /// The measured cells of `subject`, round by round, and why the others failed.
+    fn cells<'b>(&'b self, subject: &'b str) -> (Vec<&'a Cell>, &'b [&'a FailureReason]) {
+        let Some(here) = self.gathered.at(subject, self.parameters, self.point) else {
+            return (Vec::new(), &[]);
+        };
+        let mut cells = here.measured.clone();
         cells.sort_by_key(|cell| cell.key.round);
-        cells
+        (cells, &here.failed)
     }
 
     fn column(&self, subject: &SubjectInfo) -> AverageColumn {
-        let cells = self.cells(&subject.name);
-        let failed = self.gathered.failed_at(&subject.name, self.parameters, self.point);
-        let unavailable = self.run.plan.unavailable.iter().find(|unavailable| {
-            unavailable.workload == self.workload.name && unavailable.subject == subject.name
-        });
+        let (cells, failed) = self.cells(&subject.name);
+        let unavailable = self.run.plan.unavailable(&self.workload.name, &subject.name);
         AverageColumn {
             subject: subject.name.clone(),
             label: subject.label.clone(),
@@ -84,13 +83,13 @@ impl<'a> Context<'a> {
             runs: cells.len() as u32,
             failed: failed.len() as u32,
             reason: failed.first().map(|reason| (*reason).clone()),
-            unavailable: unavailable.map(|unavailable| unavailable.reason.clone()),
+            unavailable: unavailable.map(str::to_owned),
             facts: agreed(&cells),
         }
     }
 
     fn samples(&self, subject: &str, metric: &str) -> Vec<f64> {
-        let metrics = self.cells(subject).into_iter().flat_map(|cell| &cell.metrics);
+        let metrics = self.cells(subject).0.into_iter().flat_map(|cell| &cell.metrics);
         let samples = metrics.filter(|own| own.name == metric).flat_map(|own| &own.samples);
         samples.copied().filter(|sample| sample.is_finite()).collect()
     }

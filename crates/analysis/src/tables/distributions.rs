@@ -10,24 +10,6 @@ use model::SubjectInfo;
 /// Steps of a curve in each half of what is left: 0, 10, …, 50 %, 55, …, 75 %, 77.5, ….
 const STEPS: u32 = 5;
 
-/// Histograms of several rounds, as one.
-pub(crate) struct Merged {
-    all: Histogram<u64>,
-    rounds: u32,
-}
-
-/// The histograms of rounds, as one; `None` where none can be read: see [`unreadable`].
-pub(crate) fn merged<'a>(kept: impl Iterator<Item = &'a str>) -> Option<Merged> {
-    let mut read = kept.filter_map(read).filter(|round| !round.is_empty());
-    let mut merged = Merged { all: read.next()?, rounds: 1 };
-    for round in read {
-        // Those of other bounds grow into each other.
-        merged.all.auto(true);
-        merged.rounds += u32::from(merged.all.add(&round).is_ok());
-    }
-    Some(merged)
-}
-
 /// Whether there is a histogram that can't be read.
 pub fn unreadable(text: &str) -> bool {
     !text.is_empty() && read(text).is_none()
@@ -39,26 +21,35 @@ pub(crate) fn read(text: &str) -> Option<Histogram<u64>> {
     Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
 }
 
-impl Merged {
-    /// Its figures, as those of `subject` at `point`.
-    pub(crate) fn distribution(&self, subject: &SubjectInfo, point: u64) -> Distribution {
-        let at = |share: f64| self.all.value_at_quantile(share) as f64;
-        let shares = shares(self.all.len());
-        Distribution {
-            subject: subject.name.clone(),
-            label: subject.label.clone(),
-            point,
-            rounds: self.rounds,
-            count: self.all.len(),
-            min: self.all.min() as f64,
-            p50: at(0.5),
-            p90: at(0.9),
-            p99: at(0.99),
-            p99_9: at(0.999),
-            max: self.all.max() as f64,
-            curve: shares.into_iter().map(|share| (share, at(share))).collect(),
-        }
+/// The histograms of rounds as one distribution, that of `subject` at `point`; `None` where none can be read: see
+/// [`unreadable`].
+pub(crate) fn merged<'a>(
+    kept: impl Iterator<Item = &'a str>,
+    subject: &SubjectInfo,
+    point: u64,
+) -> Option<Distribution> {
+    let mut histograms = kept.filter_map(read).filter(|round| !round.is_empty());
+    let (mut all, mut rounds) = (histograms.next()?, 1);
+    for round in histograms {
+        // Those of other bounds grow into each other.
+        all.auto(true);
+        rounds += u32::from(all.add(&round).is_ok());
     }
+    let at = |share: f64| all.value_at_quantile(share) as f64;
+    Some(Distribution {
+        subject: subject.name.clone(),
+        label: subject.label.clone(),
+        point,
+        rounds,
+        count: all.len(),
+        min: all.min() as f64,
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p99_9: at(0.999),
+        max: all.max() as f64,
+        curve: shares(all.len()).into_iter().map(|share| (share, at(share))).collect(),
+    })
 }
 
 /// The shares at which a curve of `count` operations has a figure: the more operations, the closer to 1.

@@ -81,9 +81,7 @@ impl Table {
         }
         self.parameters.get(whole)?.number()
     }
-}
 
-impl Table {
     /// Its parameters but for the two that its ratio is of, if it has one.
     pub(crate) fn further_parameters(&self) -> Option<Parameters> {
         let shares = self.shares.as_ref()?;

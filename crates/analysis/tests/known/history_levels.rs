@@ -4,7 +4,7 @@
 //! The figures of the other implementation come from plain Python that compares every pair for every boundary,
 //! and integrates the density of t by Simpson's rule.
 
-use analysis::history::gate::{Raised, raised};
+use analysis::history::gate::raised;
 use analysis::history::levels::{LevelChange, Levels, Reading, Requirement, apart, changes};
 use analysis::stats::random::normal;
 use fastrand::Rng;
@@ -227,16 +227,12 @@ fn one_step_is_a_change_only_where_both_levels_last() {
 /// The numbers of runs after which a gate fails for something slower: it looks at all lines after each.
 fn failures(lines: &[Vec<f64>]) -> Vec<usize> {
     let requirement = Requirement { chance: 0.05 / lines.len() as f64, size_min: 0.0 };
-    let slower = |raised: &Raised| match raised {
-        Raised::Shift(change) => change.by.value > 0.0,
-        Raised::Drift(by) => by.value > 0.0,
-    };
     let fails = |count: &usize| {
         let mut looks = lines.iter().map(|line| {
             let readings = readings(&line[..*count]);
             raised(&readings, &Levels::new(&readings), &requirement)
         });
-        looks.any(|raised| raised.iter().any(slower))
+        looks.any(|raised| raised.iter().any(|(_, by)| by.value > 0.0))
     };
     (4..=lines[0].len()).filter(fails).collect()
 }

@@ -2,8 +2,7 @@
 
 use super::prelude::*;
 use crate::format::{count, counted, list, significant};
-use analysis::Table;
-use analysis::calls::{CallChange, CallsChange, Counted};
+use analysis::calls::{self, CallChange, CallsChange};
 use analysis::thresholds::SAME_MAX;
 
 /// The system calls of an operation at two points of a run.
@@ -24,9 +23,8 @@ impl FindingKind for SystemCalls {
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.headline_rows(), |table, row| {
             let (&from, &to) = (table.points.first()?, table.points.last()?);
-            let Table { workload, parameters, .. } = table;
-            let counted = Counted { workload, parameters, subject: &row.subject };
-            let change = counted.change([from, to].map(|point| (context.run, point)))?;
+            let sides = [from, to].map(|point| (context.run, point));
+            let change = calls::change(table, &row.subject, sides)?;
             let calls = Self { from, to, change };
             (calls.rank() > SAME_MAX).then_some(calls)
         })

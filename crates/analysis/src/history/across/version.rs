@@ -12,24 +12,15 @@ pub(super) fn is_version(text: &str) -> bool {
 }
 
 pub(super) fn compare(first: &str, second: &str) -> Ordering {
-    let (mut left, mut right) = (parts(first).into_iter(), parts(second).into_iter());
-    loop {
-        let order = match (left.next(), right.next()) {
-            (None, None) => return first.cmp(second),
-            (Some(part), None) => after_end(&part),
-            (None, Some(part)) => after_end(&part).reverse(),
-            (Some(left), Some(right)) => left.cmp(&right),
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
+    parts(first).cmp(&parts(second)).then_with(|| first.cmp(second))
 }
 
-/// A part of a version. A candidate comes before all else, and words before numbers.
+/// A part of a version. A candidate comes before all else, also before the version that ends there, and words come before
+/// numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Candidate,
+    End,
     Word(String),
     Number(u64),
 }
@@ -51,12 +42,8 @@ fn parts(text: &str) -> Vec<Part> {
             rest = further;
         }
     }
+    parts.push(Part::End);
     parts
-}
-
-/// How a version that goes on with `part` stands to one that has ended.
-fn after_end(part: &Part) -> Ordering {
-    if *part == Part::Candidate { Ordering::Less } else { Ordering::Greater }
 }
 
 #[cfg(test)]

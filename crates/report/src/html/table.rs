@@ -57,7 +57,7 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
         @if let Some(name) = name { " · " (name) }
     };
     html! {
-        (head::table((id, &format!("figures{down}{list}")), &caption, &[], &body))
+        (head::table((id, &format!("figures{down}{list}")), &caption, &body))
         @if let Some(legend) = text::leads::legend(table, sign) { p.legend-line { (legend) "." } }
         (notes(table))
         (facts(table))
@@ -102,12 +102,9 @@ fn listed(table: &Table, info: &WorkloadInfo) -> Markup {
 
 /// `71.2 ns` with its CI.
 fn figure_and_interval(table: &Table, cell: &PointSummary) -> Markup {
-    let Estimate { value, low, high } = cell.median;
-    let unit = Unit::for_table(&table.metric.unit, &[value]);
-    html! {
-        (unit.with_symbol(value))
-        @if low < high { span.interval { (unit.figure(low)) "–" (unit.figure(high)) } }
-    }
+    let unit = Unit::for_table(&table.metric.unit, &[cell.median.value]);
+    let interval = head::interval(cell.median, |end| unit.figure(end));
+    html! { (unit.with_symbol(cell.median.value)) (interval) }
 }
 
 /// Subjects down, points across.

@@ -225,7 +225,7 @@ fn verdict_cell(table: &Table, row: &Row) -> Markup {
     let Some(verdict) = VerdictWord::new(row) else { return html! {} };
     let names = Names::of_table(std::slice::from_ref(&row.subject), table, String::new());
     html! {
-        (tag(verdict.tag())) " " span.factor { (verdict.by) }
+        (tag(verdict.tag)) " " span.factor { (verdict.by) }
         @if let Some(growth) = &row.growth { (evidence(growth)) }
         @else if let Some(rate) = row.rate.as_ref().filter(|_| row.speedup.is_none()) {
             @let detail = rate.detail(&names);

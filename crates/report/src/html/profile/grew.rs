@@ -201,7 +201,7 @@ fn growth_cell(growth: Option<&Growth>, [from, to]: [Option<Estimate>; 2]) -> Ma
     let exponent = exponent_of(growth).filter(|_| growth.class != Class::Undecided);
     html! {
         td.growth {
-            (tag(VerdictWord::from(growth).tag()))
+            (tag(VerdictWord::from(growth).tag))
             @if let Some((from, to)) = by { " " span.factor { (factor(to.value / from.value)) } }
             @if let Some(exponent) = exponent { span.interval { (exponent) } }
         }

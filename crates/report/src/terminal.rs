@@ -84,12 +84,8 @@ pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
 impl Pen {
     fn table(&self, out: &mut String, run: &Run, table: &Table) {
         let unit = text::metrics::unit(table);
-        let title = [
-            table.workload.clone(),
-            text::parameters::with_axis(run, &table.workload, &table.parameters),
-            text::metrics::measure_and_rounds(run, table, &unit),
-        ]
-        .join(" · ");
+        let measure = text::metrics::measure_and_rounds(run, table, &unit);
+        let title = format!("{} · {measure}", text::parameters::of_table(run, table));
         self.paragraph(out, BOLD, &title, (0, INDENT));
         if table.points_down {
             self.down(out, table, &unit);

@@ -62,10 +62,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
 
 fn table(out: &mut dyn Write, run: &Run, table: &Table, selection: &Selection) -> io::Result<()> {
     let unit = text::metrics::unit(table);
-    let parameters = text::parameters::with_axis(run, &table.workload, &table.parameters);
-    let title =
-        [table.workload.clone(), parameters, text::metrics::measure_and_rounds(run, table, &unit)]
-            .join(" · ");
+    let measure = text::metrics::measure_and_rounds(run, table, &unit);
+    let title = format!("{} · {measure}", text::parameters::of_table(run, table));
     writeln!(out, "\n### {}\n", escaped(&title))?;
     let columns = selection.columns(table);
     let is_down = table.points_down || columns.len() > POINTS_ACROSS_MAX;

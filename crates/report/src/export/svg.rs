@@ -62,11 +62,7 @@ fn draw(material: &Material, tables: &[(&Table, Vec<&Row>)], text: &mut String) 
 /// One table.
 fn panel(material: &Material, table: &Table, rows: &[&Row], area: &Area) -> Drawn {
     let (run, unit) = (material.run, text::metrics::unit(table));
-    let title = format!(
-        "{} · {}",
-        table.workload,
-        text::parameters::with_axis(run, &table.workload, &table.parameters)
-    );
+    let title = text::parameters::of_table(run, table);
     let (plot, names) = area.split_horizontally(SIZE.0.cast_signed() - NAMES_WIDTH);
     let points = |row: &Row| -> Vec<PointSummary> {
         let all = row.cells.iter().flatten();

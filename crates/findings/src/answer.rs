@@ -7,7 +7,6 @@
 
 mod figure_list;
 mod load_figures;
-mod material;
 mod measurement;
 mod not_measured;
 mod trust;
@@ -27,7 +26,7 @@ use crate::finding::sentence::{Sentence, text};
 use crate::format::{count, counted, list};
 use crate::kinds::attribution::Between;
 use crate::kinds::{Data, Section};
-use material::Material;
+use analysis::Table;
 use model::Run;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,25 +62,30 @@ pub struct Answer {
 impl Answer {
     /// The answer of `run`, of which `conclusions` were drawn.
     pub fn new(run: &Run, conclusions: &Conclusions) -> Self {
-        let material = Material { run, conclusions };
-        let stops_scaling = material.of_section(Section::StopsScaling);
-        let mut changes_sides = material.of_section(Section::ChangesSides);
-        changes_sides.retain(|finding| !is_advised(&stops_scaling, finding));
-        let in_order = |section| {
-            let of_section =
-                material.findings().filter(|finding| finding.data.section() == section);
-            of_section.cloned().collect()
+        let in_order = |section| -> Vec<Finding> {
+            let all = findings(run, conclusions);
+            all.filter(|finding| finding.data.section() == section).cloned().collect()
         };
+        // The greatest rank first; equal ones stay in order.
+        let ranked = |section| {
+            let mut all = in_order(section);
+            all.sort_by(|a, b| b.rank.total_cmp(&a.rank));
+            all
+        };
+        let stops_scaling = ranked(Section::StopsScaling);
+        let mut changes_sides = ranked(Section::ChangesSides);
+        changes_sides.retain(|finding| !is_advised(&stops_scaling, finding));
         Self {
-            cpu_time: cpu_time(material.of_section(Section::CpuTime)),
+            cpu_time: cpu_time(ranked(Section::CpuTime)),
             changes_sides,
             levels: in_order(Section::Levels),
-            worth_knowing: material.of_section(Section::WorthKnowing),
+            worth_knowing: ranked(Section::WorthKnowing),
             holds: in_order(Section::Holds),
-            figures: [figure_list::lists(&material), load_figures::lists(&material)].concat(),
-            undecided: Undecided::new(&material),
+            figures: [figure_list::lists(run, conclusions), load_figures::lists(run, conclusions)]
+                .concat(),
+            undecided: Undecided::new(run, conclusions),
             not_measured: NotMeasured::new(run),
-            trust: Trust::new(&material),
+            trust: Trust::new(run, conclusions),
             measurement: Measurement::new(run),
             stops_scaling,
         }
@@ -162,6 +166,21 @@ impl Answer {
             _ => head,
         }
     }
+}
+
+/// The headline tables that verdicts are given of: no control, and none that is shown as averages.
+fn tables<'a>(run: &'a Run, conclusions: &'a Conclusions) -> impl Iterator<Item = &'a Table> {
+    let tables = conclusions.analysis.tables.iter().filter(|table| table.headline);
+    tables.filter(|table| {
+        let workload = run.plan.workload(&table.workload);
+        !workload.is_some_and(|workload| workload.averages || workload.is_control())
+    })
+}
+
+/// The findings about headline metrics, or listed with these, about one of [`tables`].
+fn findings<'a>(run: &'a Run, conclusions: &'a Conclusions) -> impl Iterator<Item = &'a Finding> {
+    let findings = conclusions.findings.iter().filter(|finding| finding.headline);
+    findings.filter(move |finding| tables(run, conclusions).any(|table| finding.is_about(table)))
 }
 
 /// Whether advice says of all that overtake from where on to use them.

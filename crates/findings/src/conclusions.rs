@@ -1,11 +1,9 @@
 //! All that is concluded from one run.
 
 pub(crate) mod context;
-pub(crate) mod named_points;
 
 use crate::caveats::{self, Caveat};
 use crate::conclusions::context::{Context, Reader};
-use crate::conclusions::named_points::NamedPoints;
 use crate::finding::Finding;
 use crate::kinds;
 use analysis::Analysis;
@@ -43,7 +41,7 @@ impl Conclusions {
         run: &Run,
         analysis: Analysis,
         reader: &Reader,
-        named_points: Option<&NamedPoints>,
+        named_points: Option<&[String]>,
     ) -> Self {
         let context = Context { run, analysis: &analysis, reader, named_points };
         let (findings, caveats) = (kinds::find(&context, |_| true), caveats::find(&context));
@@ -61,9 +59,16 @@ pub fn conclude_for(run: &Run, reader: &Reader) -> Conclusions {
     Conclusions::of_reader(run, analysis::analyse(run), reader, None)
 }
 
-/// The same of a run whose points are words.
-pub fn conclude_named(run: &Run, points: &NamedPoints) -> Conclusions {
+/// The same of a run whose points are the positions of words (`half`, `optimal`), counted from 1: nothing grows along them.
+pub fn conclude_named(run: &Run, points: &[String]) -> Conclusions {
     let mut analysis = analysis::analyse(run);
-    named_points::adapt(&mut analysis);
+    analysis.maps.clear();
+    for table in &mut analysis.tables {
+        table.comparisons.clear();
+        for row in &mut table.rows {
+            (row.growth, row.rate, row.modes, row.drift) = (None, None, None, None);
+            row.steps.clear();
+        }
+    }
     Conclusions::of_reader(run, analysis, &Reader::default(), Some(points))
 }

@@ -42,6 +42,12 @@ pub fn ci(low: &str, high: &str) -> String {
     format!("95 % CI {low}{dash}{high}")
 }
 
+/// Clauses one behind the other, without those that are absent or empty.
+pub(crate) fn clauses(all: impl IntoIterator<Item = Option<String>>) -> String {
+    let present = all.into_iter().flatten().filter(|clause| !clause.is_empty());
+    present.collect::<Vec<_>>().join(", ")
+}
+
 /// What a rank did of a load of several processes: `on node1: 2,500 replies; began 0.104 ms after the start (clock ± 0.048 ms); busiest thread 3.1 %`.
 pub fn rank_sentence(rank: &Rank) -> String {
     let Some(measured) = &rank.measured else { return "missing".to_owned() };

@@ -11,7 +11,7 @@
 //! pub struct Example { pub factor: f64 }
 //!
 //! impl FindingKind for Example {
-//!     const TAG: Tag = Tag { word: "example", tone: Tone::Neutral };
+//!     const TAG: Tag = Tag::new("example", Tone::Neutral);
 //!     fn find(context: &Context<'_>) -> Vec<Finding> { … Finding::about_row(table, row, Self { factor }) … }
 //!     fn rank(&self) -> f64 { self.factor }
 //!     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence { … }
@@ -31,7 +31,7 @@ use serde::Serialize;
 /// A kind of finding: what it looks for, which of it is one finding, how it is ordered and how it reads.
 pub trait FindingKind: Sized {
     /// The finding in a word or two, where it is the same for all.
-    const TAG: Tag = Tag { word: "finding", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("finding", Tone::Neutral);
 
     /// Where an answer has it, where that is the same for all.
     const SECTION: Section = Section::WorthKnowing;

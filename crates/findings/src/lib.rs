@@ -26,7 +26,6 @@ pub mod thresholds;
 pub use answer::Answer;
 pub use caveats::Caveat;
 pub use conclusions::context::{Context, Reader};
-pub use conclusions::named_points::NamedPoints;
 pub use conclusions::{Conclusions, conclude, conclude_for, conclude_named};
 pub use finding::Finding;
 pub use finding::names::{Names, qualifier};

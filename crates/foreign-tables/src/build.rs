@@ -9,7 +9,6 @@ use super::source::Source;
 use super::unit::spaced;
 use super::{Foreign, TableRequest, listed};
 use crate::Error;
-use findings::NamedPoints;
 use findings::reasons::NO_ROW;
 use jiff::{Timestamp, Unit as TimeUnit};
 use model::{
@@ -33,7 +32,7 @@ pub fn foreign(
     let warnings = [assumed, warnings(request, source, columns, &rows)].concat();
     let unavailable = unavailable(&workload.name, &rows);
     let cells = cells(&workload, columns, &rows, (&axis, request.n));
-    let named_points = rows.axis.is_words().then(|| NamedPoints { names: rows.axis.words() });
+    let named_points = rows.axis.is_words().then(|| rows.axis.words());
     drop(rows);
     let content = source.fingerprint();
     let plan = Plan {

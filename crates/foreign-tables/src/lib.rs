@@ -25,7 +25,6 @@ mod unit;
 
 use columns::Columns;
 pub use error::Error;
-use findings::NamedPoints;
 use formats::Format;
 use model::{Run, Warning};
 pub use request::TableRequest;
@@ -42,7 +41,7 @@ pub struct Foreign {
     /// The run that it would have been.
     pub run: Run,
     /// The names of its points, where x is words.
-    pub named_points: Option<NamedPoints>,
+    pub named_points: Option<Vec<String>>,
 }
 
 /// Reads the table in `input` as `request` says. `words` is the command line.

@@ -31,7 +31,7 @@ class Bands {
       'aria-describedby': hint, keydown: (event) => this.key(event), pointermove: (event) => this.hover(event),
       pointerleave: () => document.activeElement !== this.stage && this.point(null),
     }, this.drawing, this.card);
-    this.legend = element('ul', { class: 'band-names', 'aria-label': 'Functions, from the top band down' });
+    this.legend = element('ul', { class: 'band-names flow', 'aria-label': 'Functions, from the top band down' });
     this.hint = element('p', { class: 'hint', id: hint }, 'Keys: arrows walk along the axis and from band to band.');
     new ResizeObserver(() => this.draw()).observe(this.stage);
   }

@@ -295,6 +295,12 @@ class Frame {
     }
   }
 
+  /** Begins a circle, or its lower half: of so many times half a turn. */
+  arc(middle, radius, halves) {
+    this.context.beginPath();
+    this.context.arc(...middle, radius, 0, halves * Math.PI);
+  }
+
   stroke(colour, width, dashes = []) {
     const { context } = this;
     [context.strokeStyle, context.lineWidth] = [colour, width];
@@ -334,16 +340,14 @@ class Frame {
     } else if (mark.kind === 'unfinished') {
       this.trace(...[-4, 4].map((way) => [[across - 4, down - way], [across + 4, down + way]]));
     } else {
-      context.beginPath();
-      context.arc(across, down, RING, 0, 2 * Math.PI);
+      this.arc([across, down], RING, 2);
       context.fillStyle = this.paper;
       context.fill();
     }
     this.stroke(this.paper, mark.kind === 'step' ? 6 : 4);
     this.stroke(this.ink, mark.kind === 'step' ? 2.4 : 1.8);
     if (mark.kind !== 'half') return;
-    context.beginPath();
-    context.arc(across, down, RING, 0, Math.PI);
+    this.arc([across, down], RING, 1);
     context.fillStyle = this.ink;
     context.fill();
   }
@@ -354,10 +358,9 @@ class Frame {
 
   /** A ring around the point, or the mark, that the read-out tells of. */
   cursor() {
-    const { context, plot } = this;
-    if (!plot.cursorPixel) return;
-    context.beginPath();
-    context.arc(...plot.cursorPixel, 9, 0, 2 * Math.PI);
+    const { cursorPixel } = this.plot;
+    if (!cursorPixel) return;
+    this.arc(cursorPixel, 9, 2);
     this.stroke(this.ink, 2);
   }
 

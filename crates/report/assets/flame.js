@@ -158,7 +158,7 @@ class FlameGraph {
       class: 'rows', 'aria-hidden': 'true', pointermove: (event) => this.hover(this.boxAt(event)), click: (event) => this.click(this.boxAt(event)),
     });
     this.pathLine = element('p', { class: 'path' });
-    this.legend = element('ul', { class: 'kinds', 'aria-label': 'Colours of the flame graph' });
+    this.legend = element('ul', { class: 'kinds flow', 'aria-label': 'Colours of the flame graph' });
     this.hint = element('p', { class: 'hint', id: names.hint });
     this.stage = element('div', {
       class: 'stage flame', tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph',

@@ -83,19 +83,11 @@ class Gestures {
   /** Zooms to the rectangle; a flat one leaves its short side as it was. */
   select(drag, width, height) {
     const { plot } = this;
-    const { box, view } = plot;
-    const positionX = (across) => view.x0 + ((across - box.left) / box.width) * (view.x1 - view.x0);
-    const positionY = (down) => view.y1 - ((down - box.top) / box.height) * (view.y1 - view.y0);
-    const next = { ...view };
-    if (width >= 2 * SLACK) {
-      next.x0 = positionX(Math.min(drag.fromX, drag.toX));
-      next.x1 = positionX(Math.max(drag.fromX, drag.toX));
-    }
-    if (height >= 2 * SLACK) {
-      next.y0 = positionY(Math.max(drag.fromY, drag.toY));
-      next.y1 = positionY(Math.min(drag.fromY, drag.toY));
-    }
-    plot.look(next);
+    const [x0, y1] = plot.positionsAt(Math.min(drag.fromX, drag.toX), Math.min(drag.fromY, drag.toY));
+    const [x1, y0] = plot.positionsAt(Math.max(drag.fromX, drag.toX), Math.max(drag.fromY, drag.toY));
+    const isWide = width >= 2 * SLACK;
+    const isHigh = height >= 2 * SLACK;
+    plot.look({ ...plot.view, ...(isWide && { x0, x1 }), ...(isHigh && { y0, y1 }) });
   }
 
   cancel(event) {

@@ -74,7 +74,7 @@ function controls(plot, choose) {
   const middle = () => [plot.box.left + plot.box.width / 2, plot.box.top + plot.box.height / 2];
   const press = (text, label, act) =>
     element('button', { type: 'button', 'aria-label': label, title: label, click: act }, text);
-  return element('div', { class: 'controls' },
+  return element('div', { class: 'controls flow' },
     ...['metric', 'parameters'].map(chooser),
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'Axes' },
       ...(plot.data.percentiles ? [] : [axis('x', 'log across')]), axis('y', 'log up')),
@@ -175,10 +175,10 @@ function legend(plot) {
   };
   const all = element('button', { type: 'button', class: 'plain', 'data-all': '', click: showAll }, 'Show all');
   const onEscape = (event) => event.key === 'Escape' && plot.showAll();
-  const made = element('div', { class: 'legend', role: 'group', 'aria-label': 'Isolate a series', keydown: onEscape },
+  const made = element('div', { class: 'legend flow', role: 'group', 'aria-label': 'Isolate a series', keydown: onEscape },
     ...plot.data.subjects.map(subject), all);
   if (plot.data.runs.length < 2) return [made];
-  const runs = element('div', { class: 'legend', role: 'group', 'aria-label': 'Isolate a run', keydown: onEscape },
+  const runs = element('div', { class: 'legend flow', role: 'group', 'aria-label': 'Isolate a run', keydown: onEscape },
     ...plot.data.runs.map(run));
   return [made, runs];
 }
@@ -345,7 +345,7 @@ function fill(figure) {
   }, element('canvas', { role: 'img', 'aria-label': figure.getAttribute('aria-label') }), card);
   figure.append(stage);
   const marks = element('ul', { class: 'marks', 'aria-label': 'Marks in the plot' });
-  const ofRounds = element('ul', { class: 'rounds', 'aria-label': 'Colours of the rounds' });
+  const ofRounds = element('ul', { class: 'rounds flow', 'aria-label': 'Colours of the rounds' });
   const listeners = {
     drawn: (plot) => {
       count.textContent = tally(plot);

@@ -267,6 +267,13 @@ class Plot {
     return this.down(this.scales.y.position(value));
   }
 
+  /** The positions on both scales of a pixel of the canvas. */
+  positionsAt(across, down) {
+    const { x0, x1, y0, y1 } = this.view;
+    const { left, top, width, height } = this.box;
+    return [x0 + ((across - left) / width) * (x1 - x0), y1 - ((down - top) / height) * (y1 - y0)];
+  }
+
   /** Whether a pixel of the canvas lies within the axes, the edges included. */
   within(across, down) {
     const { left, top, width, height } = this.box;
@@ -319,14 +326,11 @@ class Plot {
   }
 
   /** Zooms by `factor` (below 1: closer) about a pixel of the canvas. */
-  zoom(factor, across, down, alongX = true, alongY = true) {
+  zoom(factor, across, down) {
     const { x0, x1, y0, y1 } = this.view;
-    const atX = x0 + ((across - this.box.left) / this.box.width) * (x1 - x0);
-    const atY = y1 - ((down - this.box.top) / this.box.height) * (y1 - y0);
-    const next = { ...this.view };
-    if (alongX) [next.x0, next.x1] = [atX + (x0 - atX) * factor, atX + (x1 - atX) * factor];
-    if (alongY) [next.y0, next.y1] = [atY + (y0 - atY) * factor, atY + (y1 - atY) * factor];
-    this.look(next);
+    const [x, y] = this.positionsAt(across, down);
+    const from = (at, end) => at + (end - at) * factor;
+    this.look({ x0: from(x, x0), x1: from(x, x1), y0: from(y, y0), y1: from(y, y1) });
   }
 
   pan(acrossPixels, downPixels) {

@@ -95,13 +95,13 @@ class Profile {
       return button;
     };
     figure.append(
-      element('div', { class: 'controls' }, ...[subject, view, run, process].map((chooser) => chooser.element),
+      element('div', { class: 'controls flow' }, ...[subject, view, run, process].map((chooser) => chooser.element),
         element('div', { class: 'buttons', role: 'group', 'aria-label': 'Height of the bands' }, scale('Time', false), scale('Share', true))),
       this.caption, ...this.bands.elements,
     );
     figure.parentElement.querySelector('.flame-graph').append(
       this.flameTitle,
-      element('div', { class: 'controls' }, position.element, base.element,
+      element('div', { class: 'controls flow' }, position.element, base.element,
         element('label', { class: 'chooser search' }, element('span', {}, 'Search'), this.flame.search)),
       ...this.flame.elements,
     );

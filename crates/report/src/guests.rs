@@ -160,28 +160,20 @@ fn table(id: &str, title: &str, loads: &[&str], rows: &[GuestRow]) -> Markup {
     let columns: Vec<String> = (0..cpus).map(|cpu| format!("CPU {cpu}")).collect();
     let figures = loads.iter().copied().chain(columns.iter().map(String::as_str));
     let figures = figures.chain(["all CPUs"]).map(|head| (head, true));
-    let heads: Vec<(&str, bool)> = [("locks", false)].into_iter().chain(figures).collect();
-    let body = html! {
-        tbody {
-            @for row in rows {
-                tr {
-                    th scope="row" { (row.name) }
-                    @for index in 0..loads.len() {
-                        @let first = rows.first().and_then(|first| first.loads.get(index));
-                        @let [text, ratio] = elapsed_texts(row.loads.get(index), first);
-                        td.number { (text) @if !ratio.is_empty() { span.interval { (ratio) } } }
-                    }
-                    @for index in 0..cpus { td.number { (seconds(row.cpus.get(index))) } }
-                    @let all = row.cpus.iter().sum();
-                    td.number { (seconds(Some(&all).filter(|_| !row.cpus.is_empty()))) }
-                }
-            }
-        }
+    let columns: Vec<(&str, bool)> = [("locks", false)].into_iter().chain(figures).collect();
+    let line = |row: &GuestRow| {
+        let load = |index: usize| {
+            let first = rows.first().and_then(|first| first.loads.get(index));
+            let [text, ratio] = elapsed_texts(row.loads.get(index), first);
+            html! { (text) @if !ratio.is_empty() { span.interval { (ratio) } } }
+        };
+        let all = row.cpus.iter().sum();
+        let all = Some(&all).filter(|_| !row.cpus.is_empty());
+        let times = (0..cpus).map(|cpu| row.cpus.get(cpu)).chain([all]).map(seconds);
+        let times = times.map(|time| html! { (time) });
+        [html! { (row.name) }].into_iter().chain((0..loads.len()).map(load)).chain(times).collect()
     };
-    head::table(
-        (id, "figures compared guests"),
-        &html! { strong { (title) } ", in s" },
-        &heads,
-        &body,
-    )
+    let body = head::rows(&columns, rows.iter().map(line));
+    let caption = html! { strong { (title) } ", in s" };
+    head::table((id, "figures compared guests"), &caption, &body)
 }

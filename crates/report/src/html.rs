@@ -42,6 +42,7 @@ const STYLE: &str = concat!(
     include_str!("../assets/plot.css"),
     include_str!("../assets/answer.css"),
     include_str!("../assets/map.css"),
+    include_str!("../assets/matrix.css"),
     include_str!("../assets/print.css")
 );
 /// In order of use; they share one scope.
@@ -67,8 +68,6 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 pub(crate) struct Front {
     /// The title of the page.
     pub(crate) title: String,
-    /// What its sections need besides the page's own style.
-    pub(crate) style: &'static str,
     /// What each run is called here: `Base`.
     pub(crate) run_names: Vec<String>,
     /// The answer.
@@ -80,7 +79,7 @@ pub(crate) struct Front {
 /// A page with what it needs besides the style of all pages: masthead, content, footer and scripts.
 pub(crate) fn document<'a>(
     title: &str,
-    style: &[&str],
+    style: &str,
     [masthead, content, footer]: [&Markup; 3],
     scripts: impl Iterator<Item = &'a str>,
 ) -> String {
@@ -94,7 +93,7 @@ pub(crate) fn document<'a>(
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (title) " · knee" }
                 link rel="icon" href=(ICON);
-                style { (PreEscaped(STYLE)) @for part in style { (PreEscaped(part)) } }
+                style { (PreEscaped(STYLE)) (PreEscaped(style)) }
             }
             body {
                 a.skip href="#answer" { "Skip to the answer" }
@@ -125,10 +124,7 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
     };
     let facts = |index: usize| dateline(&runs[index], None);
     let is_profiled = profile::is_profiled(runs);
-    let style = [
-        front.map_or(matrix::STYLE, |front| front.style),
-        if is_profiled { profile::STYLE } else { "" },
-    ];
+    let style = if is_profiled { profile::STYLE } else { "" };
     let lists = if front.is_none() {
         matrix::lists(runs)
     } else {
@@ -142,8 +138,8 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
         @else { (answer::section(runs, &answers, &workloads, facts)) (lists) }
         div.workloads.cards[workloads.len() > 1] {
             @for (index, info) in workloads.iter().enumerate() {
-                @let card = (workloads.len() > 1).then(|| answer::card(runs, &answers, info));
-                (workload(runs, info, index, (card, &answer::finding(runs, &answers, info))))
+                @let (card, finding) = answer::card(runs, &answers, info);
+                (workload(runs, info, index, ((workloads.len() > 1).then_some(card), &finding)))
             }
         }
         @if front.is_some() { (answer::of_each_run(runs, &answers, &workloads)) }
@@ -152,7 +148,7 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
         (reproduce(runs))
     };
     let masthead = head::masthead(&title, question, &masthead_facts(runs, front));
-    document(&title, &style, [&masthead, &content, &footer(runs)], scripts)
+    document(&title, style, [&masthead, &content, &footer(runs)], scripts)
 }
 
 /// The first sentence of the answer; of several runs the first one's, with its name.
@@ -202,7 +198,7 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
         .filter(|cell| cell.outcome != Outcome::Measured && !run.is_control(&cell.key));
     let failed = failed.count() as u64;
     html! {
-        dl.dateline {
+        dl.dateline.flow {
             @if let Some((role, name)) = name { div { dt { (role) } dd { (name) } } }
             @if let Some(table) = text::runs::source(run).filter(|_| run.is_foreign()) {
                 div { dt { "From" } dd { "a table, " code { (table) } } }

@@ -3,13 +3,11 @@
 //!
 
 mod answer;
-mod averages;
 mod down;
 mod instructions;
 mod listed;
 mod profiles;
 mod timing;
-mod waits;
 
 use crate::layout::{
     BOLD, DIM, Detail, GAP, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, left, widest,
@@ -18,7 +16,7 @@ use crate::matrix::grid::{Cell, Grid, GridRow};
 use crate::text::leads::{Mark, sign};
 use crate::text::notes::StatedFact;
 use crate::text::{self, NO_FIGURE};
-use analysis::{Analysis, Row, Table};
+use analysis::{Analysis, Averages, Row, Table};
 use anstyle::Style as Paint;
 use findings::answer::{is_in_answer, listed};
 use findings::format::{Unit, count, list, multiple};
@@ -86,12 +84,8 @@ pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
 impl Pen {
     fn table(&self, out: &mut String, run: &Run, table: &Table) {
         let unit = text::metrics::unit(table);
-        let title = [
-            table.workload.clone(),
-            text::parameters::with_axis(run, &table.workload, &table.parameters),
-            text::metrics::measure_and_rounds(run, table, &unit),
-        ]
-        .join(" · ");
+        let measure = text::metrics::measure_and_rounds(run, table, &unit);
+        let title = format!("{} · {measure}", text::parameters::of_table(run, table));
         self.paragraph(out, BOLD, &title, (0, INDENT));
         if table.points_down {
             self.down(out, table, &unit);
@@ -123,7 +117,7 @@ impl Pen {
         let shares = table.shares.as_ref().filter(|shares| shares.multiple);
         let verdicts: Vec<Option<VerdictWord>> =
             text::tables::rows(table).map(VerdictWord::new).collect();
-        let classes = widest(verdicts.iter().flatten().map(|verdict| verdict.word));
+        let classes = widest(verdicts.iter().flatten().map(|verdict| verdict.tag.word));
         let growth = |verdict: &VerdictWord| self.verdict(verdict, classes + 2);
         let growths: Vec<Option<String>> =
             verdicts.iter().map(|verdict| verdict.as_ref().map(growth)).collect();
@@ -164,7 +158,7 @@ impl Pen {
 
     /// A word of `width` columns with its figure behind it: `linear  ×391`.
     fn verdict(&self, verdict: &VerdictWord, width: usize) -> String {
-        self.paint(tone_paint(verdict.tone), &left(verdict.word, width)) + &verdict.by
+        self.paint(tone_paint(verdict.tag.tone), &left(verdict.tag.word, width)) + &verdict.by
     }
 
     /// The figures of a row, each with its mark behind it or space for one.
@@ -177,6 +171,38 @@ impl Pen {
             self.paint(paint, &format!("{figure}{}", mark.map_or(' ', sign)))
         };
         row.cells.iter().enumerate().map(figure).collect()
+    }
+
+    /// Means with their deviations: metrics down and subjects across, as kernbench printed them.
+    fn averages(&self, out: &mut String, run: &Run, table: &Averages) {
+        let title =
+            format!("{} · {}", text::averages::title(run, table), text::averages::measure(table));
+        self.paragraph(out, BOLD, &title, (0, INDENT));
+        let heads = text::averages::shown(table).map(|(_, column)| text::averages::head(column));
+        self.grid(out, &Grid::plain("", heads, text::averages::lines(table)));
+        for line in text::averages::notes(table) {
+            self.aside(out, &line);
+        }
+    }
+
+    /// The distributions of a table, point after point; nothing where the record keeps none.
+    fn waits(&self, out: &mut String, table: &Table) {
+        for (point, label) in text::distributions::points(table) {
+            let rows = text::distributions::rows(table, point)
+                .map(|(_, label, figures)| (format!("{:INDENT$}{label}", ""), figures.to_vec()));
+            self.aside(out, &format!("at {label}"));
+            let grid = Grid::plain("", text::distributions::QUANTILES.map(str::to_owned), rows);
+            self.grid(out, &Grid { gap: GAP - 1, ..grid });
+        }
+    }
+
+    /// Why the law of scaling does not apply to the other rows.
+    fn scaling(&self, out: &mut String, table: &Table) {
+        for row in &table.rows {
+            if let Some(why) = text::notes::unscaled(row) {
+                self.aside(out, &format!("{}: {why}", row.label));
+            }
+        }
     }
 
     fn findings(&self, out: &mut String, run: &Run, analysis: &Analysis, findings: &[&Finding]) {

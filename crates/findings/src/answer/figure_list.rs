@@ -1,7 +1,8 @@
 //! The figures of workloads whose subjects have nothing to do with each other, and of loads, where there is one point
 //! only: nothing can scale, and nothing is compared, so the answer is the figures themselves.
 
-use super::material::Material;
+use super::tables;
+use crate::conclusions::Conclusions;
 use crate::finding::sentence::Sentence;
 use crate::format::{Unit, percent};
 use crate::grouping::grouped;
@@ -102,13 +103,13 @@ impl FigureList {
 }
 
 /// The lists, in the order of the plan.
-pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
+pub(super) fn lists(run: &Run, conclusions: &Conclusions) -> Vec<FigureList> {
     let of_workload = |workload: &WorkloadInfo| -> Vec<FigureList> {
-        let tables = material.tables().filter(|table| table.workload == workload.name);
+        let tables = tables(run, conclusions).filter(|table| table.workload == workload.name);
         let by_parameters = grouped(tables.map(|table| (&table.parameters, table)));
         by_parameters.iter().filter_map(|(_, tables)| list(workload, tables)).collect()
     };
-    material.run.plan.workloads.iter().flat_map(of_workload).collect()
+    run.plan.workloads.iter().flat_map(of_workload).collect()
 }
 
 /// Whether the subjects of `table` are listed: they are not compared, and there is one point.

@@ -1,7 +1,7 @@
 //! The figures of a load at one point: its rates, and how long all of its requests took.
 
 use super::figure_list::{FigureGroup, FigureList, SingleFigure};
-use super::material::Material;
+use crate::conclusions::Conclusions;
 use crate::finding::sentence::{Part, Sentence, text};
 use crate::format::{Unit, count, counted};
 use crate::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN, WITHOUT_REPLY_SHARE_MAX};
@@ -16,17 +16,16 @@ const RATES: &str = "rates";
 const OTHERS: &str = "others";
 
 /// The lists of all loads, one for each set of parameters with a single point.
-pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
-    let tables = &material.conclusions.analysis.tables;
-    let is_load = |table: &&Table| {
-        material.run.plan.workload(&table.workload).is_some_and(WorkloadInfo::is_load)
-    };
+pub(super) fn lists(run: &Run, conclusions: &Conclusions) -> Vec<FigureList> {
+    let tables = &conclusions.analysis.tables;
+    let is_load =
+        |table: &&Table| run.plan.workload(&table.workload).is_some_and(WorkloadInfo::is_load);
     let headlines = tables.iter().filter(|table| table.headline && table.points.len() == 1);
     let loads = headlines.filter(is_load).map(|headline| {
         let is_of_load = |table: &&Table| {
             (&table.workload, &table.parameters) == (&headline.workload, &headline.parameters)
         };
-        Load { run: material.run, headline, tables: tables.iter().filter(is_of_load).collect() }
+        Load { run, headline, tables: tables.iter().filter(is_of_load).collect() }
     });
     loads.filter_map(|load| load.list()).collect()
 }
@@ -162,8 +161,7 @@ impl Load<'_> {
         ];
         let counted = quantiles.into_iter().filter(|(_, _, count_min, _)| all.count >= *count_min);
         let figure_of = |(name, value, _, with_ci): (&str, f64, u64, Option<Estimate>)| {
-            let single = Estimate { value, low: value, high: value };
-            figure(table, name.to_owned(), with_ci.unwrap_or(single))
+            figure(table, name.to_owned(), with_ci.unwrap_or(Estimate::exact(value)))
         };
         counted.filter_map(figure_of).collect()
     }

@@ -1,7 +1,8 @@
 //! How far to trust a run: good, fair or poor, with the figure that decides.
 
-use super::material::Material;
+use super::tables;
 use crate::caveats::{Caveat, figures};
+use crate::conclusions::Conclusions;
 use crate::format::{count, list, percent, uncapitalized};
 use crate::kinds::Data;
 use crate::thresholds::{FAILED_SHARES, ROUNDS_MIN, WIDE_SHARES};
@@ -58,9 +59,9 @@ pub enum TrustReason {
 }
 
 impl Trust {
-    pub(super) fn new(material: &Material<'_>) -> Self {
-        let (level, reason) = judged(material);
-        let controls = material.conclusions.findings.iter().filter(
+    pub(super) fn new(run: &Run, conclusions: &Conclusions) -> Self {
+        let (level, reason) = judged(run, conclusions);
+        let controls = conclusions.findings.iter().filter(
             |finding| matches!(&finding.data, Data::Control(all) if all.iter().any(|control| control.caught > 0)),
         );
         let remedy = match &reason {
@@ -110,8 +111,7 @@ impl Trust {
 }
 
 /// The worst level that anything gives, with the first reason for it.
-fn judged(material: &Material<'_>) -> (TrustLevel, TrustReason) {
-    let Material { run, conclusions } = material;
+fn judged(run: &Run, conclusions: &Conclusions) -> (TrustLevel, TrustReason) {
     let of_caveat = |caveat| Some((level_of(caveat, run)?, TrustReason::Caveat(caveat.clone())));
     let reasons = conclusions.caveats.iter().filter_map(of_caveat);
     // What went wrong comes before what is imprecise.
@@ -122,15 +122,15 @@ fn judged(material: &Material<'_>) -> (TrustLevel, TrustReason) {
     let worst = reasons
         .chain(failed_cells(run))
         .min_by_key(|(level, reason)| (*level, is_precision(reason)));
-    worst.unwrap_or_else(|| match half_width(material) {
+    worst.unwrap_or_else(|| match half_width(run, conclusions) {
         Some(half_width) => (TrustLevel::Good, TrustReason::Precise { half_width }),
         None => (TrustLevel::Fair, TrustReason::NoMedians),
     })
 }
 
 /// Half of the medians have a 95 % CI within this share of them, to either side.
-fn half_width(material: &Material<'_>) -> Option<f64> {
-    let figures = material.tables().flat_map(|table| figures(table, &table.rows));
+fn half_width(run: &Run, conclusions: &Conclusions) -> Option<f64> {
+    let figures = tables(run, conclusions).flat_map(|table| figures(table, &table.rows));
     let half_widths = figures.map(|figure| {
         let median = figure.median;
         (median.high - median.low) / 2.0 / median.value.abs()

@@ -1,7 +1,8 @@
 //! How many verdicts are open, and what decides them.
 
-use super::material::Material;
+use super::findings;
 use crate::caveats::more_rounds::MoreRounds;
+use crate::conclusions::Conclusions;
 use crate::finding::sentence::{Sentence, text};
 use crate::format::{count, counted, factor, list};
 use crate::kinds::{Kind, Section};
@@ -35,11 +36,11 @@ pub struct Undecided {
 }
 
 impl Undecided {
-    pub(super) fn new(material: &Material<'_>) -> Self {
+    pub(super) fn new(run: &Run, conclusions: &Conclusions) -> Self {
         let mut grown: Vec<(&str, f64)> = Vec::new();
         let mut remedies: BTreeSet<Remedy> = BTreeSet::new();
         let (mut series, mut comparisons, mut total) = (0, 0, 0);
-        for finding in material.findings() {
+        for finding in findings(run, conclusions) {
             let kind = finding.data.kind();
             let is_series = matches!(kind, Kind::Growth | Kind::Speedup | Kind::Trend);
             if !is_series && kind != Kind::Crossover {
@@ -63,7 +64,7 @@ impl Undecided {
             series,
             comparisons,
             total,
-            remedy: remedy(material.run, &remedies),
+            remedy: remedy(run, &remedies),
             sentence: sentence(series, comparisons, total, &grown),
             grown: grown.into_iter().map(|(subject, _)| subject.to_owned()).collect(),
         }

@@ -1,6 +1,5 @@
 //! What findings and caveats are looked for in.
 
-use crate::conclusions::named_points::NamedPoints;
 use analysis::{Analysis, Row, Table};
 use model::{Host, MetricRole, Run, WorkloadInfo};
 use std::path::PathBuf;
@@ -23,7 +22,7 @@ pub struct Context<'a> {
     /// Who reads it.
     pub reader: &'a Reader,
     /// The names of its points, where they are words.
-    pub named_points: Option<&'a NamedPoints>,
+    pub named_points: Option<&'a [String]>,
 }
 
 impl<'a> Context<'a> {

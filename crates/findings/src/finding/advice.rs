@@ -65,14 +65,18 @@ fn holds(table: &Table, subject: &str) -> bool {
     growth.or_else(|| row.rate.as_ref().map(Trend::section)) == Some(Section::Holds)
 }
 
+/// The comparison of a pair of subjects.
+pub(crate) fn compared<'t>(table: &'t Table, pair: [&str; 2]) -> Option<&'t SubjectComparison> {
+    table.comparisons.iter().find(|comparison| {
+        let subjects = [comparison.first.as_str(), comparison.second.as_str()];
+        subjects == pair || subjects == [pair[1], pair[0]]
+    })
+}
+
 /// From where on `subject` is better than every one of `behind`.
 fn better_from(table: &Table, subject: &str, behind: &[String]) -> Option<f64> {
     let positions = behind.iter().map(|behind| {
-        let is_pair = |comparison: &&SubjectComparison| {
-            let pair = (comparison.first.as_str(), comparison.second.as_str());
-            pair == (subject, behind) || pair == (behind, subject)
-        };
-        match &table.comparisons.iter().find(is_pair)?.outcome {
+        match &compared(table, [subject, behind])?.outcome {
             ComparisonOutcome::Crosses { crossovers } => {
                 let last = crossovers.last().filter(|last| last.overtakes == subject)?;
                 // At the point before it is behind, however close that lies.

@@ -1,17 +1,16 @@
 //! A finding in a word or two: what stands in a table's last column and in a tag next to a sentence.
 
-use crate::format::{class, count, divided, factor, ratio, trend};
+use crate::format::{count, divided, factor, ratio};
+use crate::kinds::Section;
 use analysis::{Class, Growth, Rate, RateTrend, Row, Speedup};
 
 /// An order of growth or a trend, with its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictWord {
     /// `linear`, `collapses`.
-    pub word: &'static str,
+    pub tag: Tag,
     /// Its size: `×391`, `÷8.60`.
     pub by: String,
-    /// How much it asks for attention.
-    pub tone: Tone,
 }
 
 /// A word or two, with the attention that they ask for.
@@ -21,6 +20,13 @@ pub struct Tag {
     pub word: &'static str,
     /// How much attention.
     pub tone: Tone,
+}
+
+impl Tag {
+    /// A `word` of this `tone`.
+    pub const fn new(word: &'static str, tone: Tone) -> Self {
+        Self { word, tone }
+    }
 }
 
 /// How much a verdict asks for attention.
@@ -38,40 +44,42 @@ pub enum Tone {
     Neutral,
 }
 
-impl From<Class> for Tone {
-    fn from(class: Class) -> Self {
-        match class {
-            Class::Constant | Class::Falls | Class::Logarithmic => Self::Low,
-            Class::Grows
-            | Class::SquareRoot
-            | Class::SlowerThanLinear
-            | Class::AtMostLinear
-            | Class::Linear
-            | Class::AtLeastLinear => Self::Middle,
-            Class::Linearithmic | Class::Quadratic | Class::FasterThanLinear => Self::High,
-            Class::Undecided => Self::Open,
-        }
+/// What an order of growth is called, how much it asks for attention, and where an answer has it.
+pub(crate) const fn of_class(class: Class) -> (Tag, Section) {
+    use Section::{Holds, Open, StopsScaling, WorthKnowing};
+    match class {
+        Class::Constant => (Tag::new("flat", Tone::Low), Holds),
+        Class::Falls => (Tag::new("falls", Tone::Low), Holds),
+        Class::Logarithmic => (Tag::new("logarithmic", Tone::Low), WorthKnowing),
+        Class::SlowerThanLinear => (Tag::new("slower than linear", Tone::Middle), WorthKnowing),
+        Class::Grows => (Tag::new("grows", Tone::Middle), StopsScaling),
+        Class::SquareRoot => (Tag::new("square root", Tone::Middle), StopsScaling),
+        Class::AtMostLinear => (Tag::new("at most linear", Tone::Middle), StopsScaling),
+        Class::Linear => (Tag::new("linear", Tone::Middle), StopsScaling),
+        Class::AtLeastLinear => (Tag::new("at least linear", Tone::Middle), StopsScaling),
+        Class::Linearithmic => (Tag::new("n log n", Tone::High), StopsScaling),
+        Class::Quadratic => (Tag::new("quadratic", Tone::High), StopsScaling),
+        Class::FasterThanLinear => (Tag::new("faster than linear", Tone::High), StopsScaling),
+        Class::Undecided => (Tag::new("undecided", Tone::Open), Open),
     }
 }
 
-impl From<RateTrend> for Tone {
-    fn from(trend: RateTrend) -> Self {
-        match trend {
-            RateTrend::Holds | RateTrend::Rises | RateTrend::Scales => Self::Low,
-            RateTrend::Peaks | RateTrend::Falls => Self::Middle,
-            RateTrend::Collapses => Self::High,
-            RateTrend::Undecided => Self::Open,
-        }
+/// The same of what a rate does.
+pub(crate) const fn of_trend(trend: RateTrend) -> (Tag, Section) {
+    match trend {
+        RateTrend::Holds => (Tag::new("holds", Tone::Low), Section::Holds),
+        RateTrend::Rises => (Tag::new("rises", Tone::Low), Section::Holds),
+        RateTrend::Scales => (Tag::new("scales", Tone::Low), Section::Holds),
+        RateTrend::Peaks => (Tag::new("peaks", Tone::Middle), Section::StopsScaling),
+        RateTrend::Falls => (Tag::new("falls", Tone::Middle), Section::StopsScaling),
+        RateTrend::Collapses => (Tag::new("collapses", Tone::High), Section::StopsScaling),
+        RateTrend::Undecided => (Tag::new("undecided", Tone::Open), Section::Open),
     }
 }
 
 impl From<&Growth> for VerdictWord {
     fn from(growth: &Growth) -> Self {
-        Self {
-            word: class(growth.class),
-            by: factor(growth.factor.value),
-            tone: growth.class.into(),
-        }
+        Self { tag: of_class(growth.class).0, by: factor(growth.factor.value) }
     }
 }
 
@@ -86,17 +94,18 @@ impl From<&Rate> for VerdictWord {
             }
             RateTrend::Rises | RateTrend::Scales | RateTrend::Undecided => change(),
         };
-        Self { word: trend(rate.trend), by, tone: rate.trend.into() }
+        Self { tag: of_trend(rate.trend).0, by }
     }
 }
 
 impl From<&Speedup> for VerdictWord {
     fn from(speedup: &Speedup) -> Self {
         // Two that do as much as one are no gain, and fewer are a loss.
+        let usual = of_trend(speedup.verdict).0;
         let tone = match speedup.verdict {
             RateTrend::Rises | RateTrend::Holds => Tone::Middle,
             RateTrend::Falls => Tone::High,
-            verdict => verdict.into(),
+            _ => usual.tone,
         };
         let by = match speedup.verdict {
             RateTrend::Falls | RateTrend::Collapses => {
@@ -108,7 +117,7 @@ impl From<&Speedup> for VerdictWord {
                 .map_or_else(String::new, |peak| format!("at {}", count(peak.at))),
             _ => factor(speedup.factor.value),
         };
-        Self { word: trend(speedup.verdict), by, tone }
+        Self { tag: Tag { tone, ..usual }, by }
     }
 }
 
@@ -118,10 +127,5 @@ impl VerdictWord {
         let growth = row.growth.as_ref().map(Self::from);
         let speedup = || row.speedup.as_ref().map(Self::from);
         growth.or_else(speedup).or_else(|| row.rate.as_ref().map(Self::from))
-    }
-
-    /// Its word as a tag.
-    pub fn tag(&self) -> Tag {
-        Tag { word: self.word, tone: self.tone }
     }
 }

@@ -1,39 +1,18 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
 use super::ci;
+use crate::finding::verdict::{of_class, of_trend};
 use analysis::{Class, Estimate, Growth, RateTrend};
 use printable::{count, significant};
 
 /// The word for an order of growth.
 pub fn class(class: Class) -> &'static str {
-    match class {
-        Class::Constant => "flat",
-        Class::Logarithmic => "logarithmic",
-        Class::SquareRoot => "square root",
-        Class::Linear => "linear",
-        Class::Linearithmic => "n log n",
-        Class::Quadratic => "quadratic",
-        Class::Grows => "grows",
-        Class::Falls => "falls",
-        Class::SlowerThanLinear => "slower than linear",
-        Class::AtMostLinear => "at most linear",
-        Class::AtLeastLinear => "at least linear",
-        Class::FasterThanLinear => "faster than linear",
-        Class::Undecided => "undecided",
-    }
+    of_class(class).0.word
 }
 
 /// The word for what a rate does.
 pub fn trend(trend: RateTrend) -> &'static str {
-    match trend {
-        RateTrend::Holds => "holds",
-        RateTrend::Rises => "rises",
-        RateTrend::Scales => "scales",
-        RateTrend::Peaks => "peaks",
-        RateTrend::Falls => "falls",
-        RateTrend::Collapses => "collapses",
-        RateTrend::Undecided => "undecided",
-    }
+    of_trend(trend).0.word
 }
 
 /// Small numbers as words, for the head of a sentence: `three`, `12`.

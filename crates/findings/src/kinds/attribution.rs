@@ -35,7 +35,7 @@ pub enum Between {
 }
 
 impl FindingKind for Attribution {
-    const TAG: Tag = Tag { word: "profile", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("profile", Tone::Neutral);
     const SECTION: Section = Section::CpuTime;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -17,7 +17,7 @@ pub struct Control {
 }
 
 impl FindingKind for Control {
-    const TAG: Tag = Tag { word: "control", tone: Tone::Open };
+    const TAG: Tag = Tag::new("control", Tone::Open);
     const SECTION: Section = Section::ListOnly;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {

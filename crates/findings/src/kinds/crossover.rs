@@ -3,8 +3,8 @@
 use super::prelude::*;
 use super::trade_off::TradeOff;
 use crate::format::{
-    at_most, ci, count, counted, factor, number_word, points, position, ratio_with_interval,
-    share as share_text,
+    at_most, ci, clauses, count, counted, factor, number_word, points, position,
+    ratio_with_interval, share as share_text,
 };
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
@@ -121,7 +121,7 @@ impl FindingKind for Crossover {
                 let (after, before) = (count(crossover.after), count(crossover.before));
                 format!("between {after} and {before} ({why}, no CI)")
             };
-            [at, share, Some(ci)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+            clauses([at, share, Some(ci)])
         };
         crossovers.iter().map(detail).collect::<Vec<_>>().join("; ")
     }

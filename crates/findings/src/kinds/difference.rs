@@ -1,9 +1,8 @@
 //! How much two subjects differ at points that are words, where nothing grows.
 
 use super::prelude::*;
-use crate::conclusions::named_points::NamedPoints;
 use crate::format::{ci, factor, significant};
-use analysis::stats::moments::{mean, squares_about};
+use analysis::stats::moments::{mean, sample_deviation};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::student;
 use analysis::{Row, Table};
@@ -59,11 +58,11 @@ struct Logs {
 }
 
 impl FindingKind for Difference {
-    const TAG: Tag = Tag { word: "difference", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("difference", Tone::Neutral);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let Some(points) = context.named_points else { return Vec::new() };
-        context.tables().flat_map(|table| of_table(context, points, table)).collect()
+        let Some(words) = context.named_points else { return Vec::new() };
+        context.tables().flat_map(|table| of_table(context, words, table)).collect()
     }
 
     fn rank(&self) -> f64 {
@@ -105,10 +104,11 @@ impl FindingKind for Difference {
     }
 }
 
-fn of_table(context: &Context<'_>, points: &NamedPoints, table: &Table) -> Vec<Finding> {
+fn of_table(context: &Context<'_>, words: &[String], table: &Table) -> Vec<Finding> {
     let mut findings = Vec::new();
     for &point in &table.points {
-        let at = points.name(point);
+        let word = (point as usize).checked_sub(1).and_then(|index| words.get(index));
+        let at = word.map_or("", String::as_str);
         let figures = table
             .rows
             .iter()
@@ -209,10 +209,8 @@ impl Logs {
     /// `None` where a figure is not above zero.
     fn new(samples: &[f64]) -> Option<Self> {
         let logs: Vec<f64> = samples.iter().map(|sample| sample.ln()).collect();
-        let mean = mean(&logs);
-        let variance = squares_about(mean, &logs) / (logs.len() as f64 - 1.0);
-        let deviation = Some(variance.sqrt()).filter(|deviation| deviation.is_finite())?;
-        Some(Self { mean, deviation, count: logs.len() as u64 })
+        let deviation = sample_deviation(&logs).filter(|deviation| deviation.is_finite())?;
+        Some(Self { mean: mean(&logs), deviation, count: logs.len() as u64 })
     }
 }
 
@@ -246,6 +244,7 @@ fn span(low: f64, high: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::stats::moments::squares_about;
 
     fn of_mean(value: f64, deviation: f64) -> Figure {
         Figure::of_mean(value, Some((deviation, 5)))

@@ -6,7 +6,7 @@ use crate::format::{factor, interval, significant};
 pub use analysis::Drift;
 
 impl FindingKind for Drift {
-    const TAG: Tag = Tag { word: "drift", tone: Tone::Open };
+    const TAG: Tag = Tag::new("drift", Tone::Open);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.rows(), |_, row| row.drift.clone())

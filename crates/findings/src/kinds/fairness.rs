@@ -4,7 +4,7 @@
 //! fastest at some point whose index is clearly low there is a finding, at the point where it is lowest.
 
 use super::prelude::*;
-use crate::format::{self, ratio};
+use crate::format::{self, clauses, ratio};
 use crate::thresholds::{FAST_FACTOR_MAX, INDEX_FAIR_MIN, OWN_SHARE_MIN, WAIT_NS_MIN};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
@@ -23,7 +23,7 @@ pub struct Fairness {
 }
 
 impl FindingKind for Fairness {
-    const TAG: Tag = Tag { word: "fairness", tone: Tone::Middle };
+    const TAG: Tag = Tag::new("fairness", Tone::Middle);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.headline_rows(), |table, row| {
@@ -60,8 +60,7 @@ impl FindingKind for Fairness {
             "the best rate".to_owned()
         };
         let wait = self.max_wait_ns.map(|wait| format!("one wait lasted {}", format::time(wait)));
-        let all = [Some(index).filter(|index| !index.is_empty()), Some(speed), wait];
-        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        clauses([Some(index), Some(speed), wait])
     }
 }
 

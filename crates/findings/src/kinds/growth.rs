@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use crate::finding::clusters::{Cluster, clustered};
-use crate::finding::verdict::VerdictWord;
-use crate::format::{class, count, divided, exponent_of, factor, significant};
+use crate::finding::verdict::of_class;
+use crate::format::{class, clauses, count, divided, exponent_of, factor, significant};
 use crate::reasons;
 use analysis::{Class, GrowthReason, Remedy};
 
@@ -24,19 +24,7 @@ impl FindingKind for Growth {
     }
 
     fn section(&self) -> Section {
-        match self.class {
-            Class::Undecided => Section::Open,
-            Class::Constant | Class::Falls => Section::Holds,
-            Class::Logarithmic | Class::SlowerThanLinear => Section::WorthKnowing,
-            Class::Grows
-            | Class::SquareRoot
-            | Class::AtMostLinear
-            | Class::Linear
-            | Class::AtLeastLinear
-            | Class::Linearithmic
-            | Class::FasterThanLinear
-            | Class::Quadratic => Section::StopsScaling,
-        }
+        of_class(self.class).1
     }
 
     fn rank(&self) -> f64 {
@@ -94,13 +82,11 @@ impl FindingKind for Growth {
         let exponent = exponent_of(self).filter(|_| self.class != Class::Constant);
         let because = because(self).filter(|_| self.class == Class::Grows);
         let open = because.map(|because| format!("order open{because}"));
-        let all = [Some(figure).filter(|text| !text.is_empty()), exponent, lowest(self), open];
-        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        clauses([Some(figure), exponent, lowest(self), open])
     }
 
     fn tag(all: &[Self]) -> Tag {
-        let class_of_all = common_class(all);
-        Tag { word: class(class_of_all), ..VerdictWord::from(&all[0]).tag() }
+        Tag { word: class(common_class(all)), ..of_class(all[0].class).0 }
     }
 
     fn advised_at(&self) -> Option<u64> {

@@ -14,7 +14,7 @@ pub struct HarnessCost {
 }
 
 impl FindingKind for HarnessCost {
-    const TAG: Tag = Tag { word: "control", tone: Tone::Open };
+    const TAG: Tag = Tag::new("control", Tone::Open);
     const SECTION: Section = Section::ListOnly;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -25,7 +25,7 @@ pub struct Knee {
 }
 
 impl FindingKind for Knee {
-    const TAG: Tag = Tag { word: "knee", tone: Tone::High };
+    const TAG: Tag = Tag::new("knee", Tone::High);
     const SECTION: Section = Section::StopsScaling;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -70,7 +70,7 @@ pub struct LeftEarly {
 }
 
 impl FindingKind for MemoryLevels {
-    const TAG: Tag = Tag { word: "levels", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("levels", Tone::Neutral);
     const SECTION: Section = Section::Levels;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -9,7 +9,7 @@ use analysis::{Class, Division, Mode};
 pub use analysis::Modes;
 
 impl FindingKind for Modes {
-    const TAG: Tag = Tag { word: "modes", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("modes", Tone::Neutral);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.rows(), |_, row| row.modes.clone())

@@ -8,7 +8,7 @@ use analysis::{RankedSubject, Table};
 pub use analysis::Ranking;
 
 impl FindingKind for Ranking {
-    const TAG: Tag = Tag { word: "ranking", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("ranking", Tone::Neutral);
     const SECTION: Section = Section::ListOnly;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -1,7 +1,7 @@
 //! How a rate fits the Universal Scalability Law.
 
 use super::prelude::*;
-use crate::format::{counted, interval, position, significant};
+use crate::format::{clauses, counted, interval, position, significant};
 use crate::thresholds::PEAK_CI_RATIO_MAX;
 use analysis::{Estimate, RateTrend, Row, Table};
 
@@ -17,7 +17,7 @@ pub struct Scaling {
 }
 
 impl FindingKind for Scaling {
-    const TAG: Tag = Tag { word: "scaling", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("scaling", Tone::Neutral);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_row = |(table, row): (&Table, &Row)| {
@@ -72,10 +72,11 @@ impl FindingKind for Scaling {
             format!("{name} {}{}", write(figure.value), interval(figure, write))
         };
         let peak = self.law.peak.map(|peak| figure("peak", peak, position));
-        let parts = [
-            figure("contention", self.law.contention, significant),
-            figure("crosstalk", self.law.crosstalk, significant),
-        ];
-        parts.into_iter().chain(peak).collect::<Vec<_>>().join(", ")
+        let contention = figure("contention", self.law.contention, significant);
+        clauses([
+            Some(contention),
+            Some(figure("crosstalk", self.law.crosstalk, significant)),
+            peak,
+        ])
     }
 }

@@ -22,7 +22,7 @@ pub struct Sharing {
 }
 
 impl FindingKind for Sharing {
-    const TAG: Tag = Tag { word: "sharing", tone: Tone::Middle };
+    const TAG: Tag = Tag::new("sharing", Tone::Middle);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.headline_rows(), |table, row| Self::new(context, table, row))

@@ -98,7 +98,7 @@ impl FindingKind for Speedup {
     }
 
     fn tag(all: &[Self]) -> Tag {
-        let first = VerdictWord::from(&all[0]).tag();
+        let first = VerdictWord::from(&all[0]).tag;
         let is_shared = all.iter().all(|speedup| speedup.verdict == all[0].verdict);
         if is_shared { first } else { Tag { word: "stops scaling", ..first } }
     }

@@ -3,6 +3,7 @@
 use super::growth::Growth;
 use super::prelude::*;
 use super::{speedup::Speedup, trend::Trend};
+use crate::finding::advice::compared;
 use crate::format::factor;
 use crate::thresholds::{SPREAD_FACTOR_MIN, SPREAD_GROUP_FACTOR_MAX};
 use analysis::{ComparisonOutcome, Row, Table};
@@ -22,7 +23,7 @@ pub struct Spread {
 }
 
 impl FindingKind for Spread {
-    const TAG: Tag = Tag { word: "spread", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("spread", Tone::Neutral);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let is_judged =
@@ -105,12 +106,7 @@ fn of_operation(table: &Table, operation: &str) -> Option<Spread> {
 
 /// Whether the comparison of the two says that `best` leads at the far end.
 fn is_behind(table: &Table, best: &Row, row: &Row) -> bool {
-    let pair = [best.subject.as_str(), row.subject.as_str()];
-    let is_pair = |subjects: [&str; 2]| subjects == pair || subjects == [pair[1], pair[0]];
-    let comparison = table
-        .comparisons
-        .iter()
-        .find(|comparison| is_pair([&comparison.first, &comparison.second]));
+    let comparison = compared(table, [&best.subject, &row.subject]);
     match comparison.map(|comparison| &comparison.outcome) {
         Some(ComparisonOutcome::Throughout { better, clear, open, .. }) => {
             *better == best.subject && clear.last() > open.last()

@@ -1,13 +1,13 @@
 //! Where a curve jumps.
 
 use super::prelude::*;
-use crate::format::{self, count, interval};
+use crate::format::{self, clauses, count, interval};
 use analysis::Estimate;
 
 pub use analysis::Step;
 
 impl FindingKind for Step {
-    const TAG: Tag = Tag { word: "step", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("step", Tone::Neutral);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.rows(), |_, row| row.steps.clone())
@@ -53,8 +53,7 @@ impl FindingKind for Step {
         let what =
             if self.between.is_some() { "factor of the rounds" } else { "95 % CI of the factor" };
         let factors = || format!("{what} {}–{}", step_factor(low), step_factor(high));
-        let all = [Some(size_at).filter(|text| !text.is_empty()), (low < high).then(factors)];
-        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        clauses([Some(size_at), (low < high).then(factors)])
     }
 }
 

@@ -18,7 +18,7 @@ pub struct SystemCalls {
 }
 
 impl FindingKind for SystemCalls {
-    const TAG: Tag = Tag { word: "calls", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("calls", Tone::Neutral);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.headline_rows(), |table, row| {

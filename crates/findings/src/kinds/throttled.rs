@@ -29,7 +29,7 @@ pub struct Throttled {
 }
 
 impl FindingKind for Throttled {
-    const TAG: Tag = Tag { word: "quota", tone: Tone::High };
+    const TAG: Tag = Tag::new("quota", Tone::High);
     const SECTION: Section = Section::StopsScaling;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {

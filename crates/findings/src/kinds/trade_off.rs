@@ -26,7 +26,7 @@ pub struct TradeOff {
 }
 
 impl FindingKind for TradeOff {
-    const TAG: Tag = Tag { word: "trade-off", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("trade-off", Tone::Neutral);
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_table = |table| {

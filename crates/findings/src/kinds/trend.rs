@@ -3,9 +3,10 @@
 use super::prelude::*;
 use super::unfinished::explains;
 use crate::finding::clusters::{Cluster, clustered};
-use crate::finding::verdict::VerdictWord;
+use crate::finding::verdict::of_trend;
 use crate::format::{
-    ci, count, counted, factor, fall, interval, list, multiple, position, ratio, significant, trend,
+    ci, clauses, count, counted, factor, fall, interval, list, multiple, position, ratio,
+    significant, trend,
 };
 use crate::reasons;
 use analysis::thresholds::COLLAPSE_MAX;
@@ -27,11 +28,7 @@ impl FindingKind for Trend {
     }
 
     fn section(&self) -> Section {
-        match self.trend {
-            RateTrend::Holds | RateTrend::Rises | RateTrend::Scales => Section::Holds,
-            RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => Section::StopsScaling,
-            RateTrend::Undecided => Section::Open,
-        }
+        of_trend(self.trend).1
     }
 
     fn rank(&self) -> f64 {
@@ -95,17 +92,16 @@ impl FindingKind for Trend {
             }
         };
         let is_whole = self.trend == RateTrend::Falls && self.factor.low > COLLAPSE_MAX;
-        let all = [
-            Some(change).filter(|text| !text.is_empty()),
+        clauses([
+            Some(change),
             self.halved.as_ref().map(|halved| halved_text(halved, self.from, names)),
             is_whole.then(|| "not halved in the range".to_owned()),
             best_text(self, names),
-        ];
-        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        ])
     }
 
     fn tag(all: &[Self]) -> Tag {
-        VerdictWord::from(&all[0]).tag()
+        of_trend(all[0].trend).0
     }
 
     fn advised_at(&self) -> Option<u64> {

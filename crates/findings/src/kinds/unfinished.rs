@@ -1,7 +1,7 @@
 //! Which cells of a series did not finish before their deadline.
 
 use super::prelude::*;
-use crate::format::trend;
+use crate::format::{clauses, trend};
 use analysis::{Rate, RateTrend, Row};
 use model::FailureReason;
 
@@ -15,7 +15,7 @@ pub struct Unfinished {
 }
 
 impl FindingKind for Unfinished {
-    const TAG: Tag = Tag { word: "did not finish", tone: Tone::High };
+    const TAG: Tag = Tag::new("did not finish", Tone::High);
     const SECTION: Section = Section::StopsScaling;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -60,8 +60,7 @@ impl FindingKind for Unfinished {
             .map(|point| format!("{} past {}", trend(RateTrend::Collapses), names.point(point)));
         let circumstances = self.points.first().and_then(|point| point.reason.circumstances());
         let circumstances = circumstances.map(|text| text.trim_end_matches('.').to_owned());
-        let all = [often, collapses, circumstances];
-        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        clauses([often, collapses, circumstances])
     }
 
     fn advised_at(&self) -> Option<u64> {

@@ -26,7 +26,7 @@ pub struct Waits {
 }
 
 impl FindingKind for Waits {
-    const TAG: Tag = Tag { word: "waits", tone: Tone::Neutral };
+    const TAG: Tag = Tag::new("waits", Tone::Neutral);
     const SECTION: Section = Section::CpuTime;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -141,11 +141,8 @@ impl Plot<'_> {
             self.medians(out, number, row)?;
         }
         let height = if table.trajectory { Some(self.samples(out)?) } else { None };
-        let title = [
-            table.workload.clone(),
-            text::parameters::with_axis(self.run, &table.workload, &table.parameters),
-        ];
-        let (file, title) = (quoted(&format!("/{image}.")), quoted(&title.join(" · ")));
+        let title = quoted(&text::parameters::of_table(self.run, table));
+        let file = quoted(&format!("/{image}."));
         let measure = text::metrics::measure(&table.metric, &self.unit);
         let (across, up) = (quoted(&table.axis), quoted(&measure));
         writeln!(out, "\nreset\nset termoption noenhanced")?;

@@ -7,7 +7,7 @@ use super::material::{Content, Format, Head, Material, Selection, identity, mach
 use crate::text::{self, NO_FIGURE, averages, leads::sign};
 use ::findings::format::{self, Unit, count};
 use ::findings::grouping::distinct;
-use ::findings::{Finding, VerdictWord};
+use ::findings::{Caveat, Finding, VerdictWord};
 use analysis::{Averages, Estimate, Row, Table};
 use model::Run;
 use printable::{for_spreadsheet, one_line};
@@ -41,9 +41,10 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (headline, secondary): (Vec<&Finding>, Vec<&Finding>) =
         conclusions.findings.iter().partition(|finding| finding.headline);
     findings(out, "Findings", run, &headline)?;
-    let caveats = conclusions.caveats.iter().map(|caveat| escaped(&caveat.line()));
-    let caveats: Vec<String> = caveats.collect();
-    list(out, "Caveats", &caveats)?;
+    if !conclusions.caveats.is_empty() {
+        writeln!(out, "\n### Caveats\n")?;
+        bullets(out, conclusions.caveats.iter().map(Caveat::line))?;
+    }
     let rest: Vec<&Table> = text::tables::shown(analysis).filter(|table| !table.headline).collect();
     if rest.is_empty() {
         return Ok(());
@@ -61,10 +62,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
 
 fn table(out: &mut dyn Write, run: &Run, table: &Table, selection: &Selection) -> io::Result<()> {
     let unit = text::metrics::unit(table);
-    let parameters = text::parameters::with_axis(run, &table.workload, &table.parameters);
-    let title =
-        [table.workload.clone(), parameters, text::metrics::measure_and_rounds(run, table, &unit)]
-            .join(" · ");
+    let measure = text::metrics::measure_and_rounds(run, table, &unit);
+    let title = format!("{} · {measure}", text::parameters::of_table(run, table));
     writeln!(out, "\n### {}\n", escaped(&title))?;
     let columns = selection.columns(table);
     let is_down = table.points_down || columns.len() > POINTS_ACROSS_MAX;
@@ -81,7 +80,7 @@ fn averages(out: &mut dyn Write, run: &Run, table: &Averages) -> io::Result<()> 
     let line = |(label, cells): (String, Vec<String>)| [vec![text_cell(&label)], cells].concat();
     lines(out, &heads, "---:", averages::lines(table).map(line))?;
     writeln!(out)?;
-    averages::notes(table).iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
+    bullets(out, averages::notes(table))
 }
 
 /// How single operations are distributed, a table for each point.
@@ -175,7 +174,7 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
 
 fn growth(row: &Row) -> String {
     VerdictWord::new(row)
-        .map(|verdict| format!("{} {}", verdict.word, verdict.by))
+        .map(|verdict| format!("{} {}", verdict.tag.word, verdict.by))
         .unwrap_or_default()
 }
 
@@ -193,13 +192,12 @@ fn notes(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Resul
         .into_iter()
         .filter(|_| selection.subjects.is_empty())
         .map(|(reason, labels)| format!("{}: unavailable: {reason}", format::list(&labels)));
-    let lines: Vec<String> =
-        marks.into_iter().chain(interval).chain(shared).chain(reasons).chain(unavailable).collect();
-    if lines.is_empty() {
-        return Ok(());
+    let all = marks.into_iter().chain(interval).chain(shared).chain(reasons).chain(unavailable);
+    let mut all = all.peekable();
+    if all.peek().is_some() {
+        writeln!(out)?;
     }
-    writeln!(out)?;
-    lines.iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
+    bullets(out, all)
 }
 
 /// Findings as lists, each under the parameters that it holds for where there are several.
@@ -212,19 +210,13 @@ fn findings(out: &mut dyn Write, title: &str, run: &Run, findings: &[&Finding]) 
             writeln!(out, "\n{}:", escaped(&scope))?;
         }
         writeln!(out)?;
-        for finding in part {
-            writeln!(out, "- {}", escaped(&finding.text().to_string()))?;
-        }
+        bullets(out, part.iter().map(|finding| finding.text().to_string()))?;
     }
     Ok(())
 }
 
-fn list(out: &mut dyn Write, title: &str, lines: &[String]) -> io::Result<()> {
-    if lines.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\n### {title}\n")?;
-    lines.iter().try_for_each(|line| writeln!(out, "- {line}"))
+fn bullets(out: &mut dyn Write, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
+    lines.into_iter().try_for_each(|line| writeln!(out, "- {}", escaped(&line)))
 }
 
 /// Text that Markdown takes as it is: no table cell, emphasis, link, tag or entity comes of it.

@@ -70,11 +70,7 @@ fn panel<B: DrawingBackend>(
     area: &Area<B>,
 ) -> Drawn<B> {
     let (run, unit) = (material.run, text::metrics::unit(table));
-    let title = format!(
-        "{} · {}",
-        table.workload,
-        text::parameters::with_axis(run, &table.workload, &table.parameters)
-    );
+    let title = text::parameters::of_table(run, table);
     let (plot, names) = area.split_horizontally(SIZE.0.cast_signed() - NAMES_WIDTH);
     let points = |row: &Row| -> Vec<PointSummary> {
         let all = row.cells.iter().flatten();

@@ -45,7 +45,7 @@ pub fn page(history: &History) -> String {
         @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
     };
     let masthead = head::masthead(&title, Some(&history.workload.question), &facts(history));
-    document(&title, &[STYLE], [&masthead, &content, &footer], SCRIPTS.into_iter())
+    document(&title, STYLE, [&masthead, &content, &footer], SCRIPTS.into_iter())
 }
 
 /// The history in one sentence: its first change, else that there is none.
@@ -61,7 +61,7 @@ fn headline(history: &History) -> String {
 
 fn facts(history: &History) -> Markup {
     html! {
-        dl.dateline {
+        dl.dateline.flow {
             div { dt { "Runs" } dd { (span(history)) } }
             div { dt { "Machine" } dd { (machine(&history.machine)) } }
             div { dt { "Lines" } dd { (count(history.judged as u64)) " judged" } }

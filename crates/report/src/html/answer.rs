@@ -203,31 +203,23 @@ impl Layout<'_> {
     }
 }
 
-/// A workload in brief: its question, its answer in a sentence, a small plot.
-pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -> Markup {
+/// A workload in brief: its question, its answer in a sentence, a small plot; and that sentence, which is what the plot shows.
+pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -> (Markup, String) {
     let mut runs = runs.iter().zip(answers);
     let card = runs.find_map(|(analysed, answer)| card_of_run(analysed, answer, info));
-    html! {
+    let text = card.as_ref().map(|(.., text)| text.to_string());
+    let text = text.or_else(|| figures_of(answers, info));
+    let text = text.unwrap_or_else(|| "Not decided.".to_owned());
+    let markup = html! {
         p.lead { (info.question) }
         @if let Some((table, shown, text)) = card {
             @if let Some(table) = table { (spark::plot(table, shown)) }
             p { (sentence(&text)) }
         } @else {
-            p { (figures_of(answers, info).unwrap_or_else(undecided)) }
+            p { (text) }
         }
-    }
-}
-
-/// A workload's answer in a sentence: what its plot shows.
-pub(super) fn finding(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -> String {
-    let mut runs = runs.iter().zip(answers);
-    let text = runs.find_map(|(analysed, answer)| Some(card_of_run(analysed, answer, info)?.2));
-    let text = text.map(|text| text.to_string());
-    text.or_else(|| figures_of(answers, info)).unwrap_or_else(undecided)
-}
-
-fn undecided() -> String {
-    "Not decided.".to_owned()
+    };
+    (markup, text)
 }
 
 /// A load in a sentence, or how many figures a workload has that are no series: `46 figures, each with its 95 % CI.`
@@ -249,7 +241,7 @@ fn figures(run: &Run, list: &FigureList, several: bool) -> Markup {
             @let name = if group.name.is_empty() { &list.workload } else { &group.name };
             (head::line(name, &html! {
                 @if several { span.workload-name { (scope) } " " }
-                ul.figure-list { @for figure in &group.figures {
+                ul.figure-list.flow { @for figure in &group.figures {
                     li { (figure.label) " " b { (figure.level()) } " " span.width { (figure.width()) } }
                 } }
             }))

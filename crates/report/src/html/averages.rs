@@ -39,7 +39,7 @@ fn block(run: &Run, averages: &Averages, id: &str, name: Option<&str>) -> Markup
     };
     html! {
         div.averages {
-            (page::table((id, "figures down"), &caption, &[], &body))
+            (page::table((id, "figures down"), &caption, &body))
             (notes(averages))
             (panels(averages, &title, id))
         }
@@ -123,7 +123,7 @@ fn panel(averages: &Averages, row: &AverageRow) -> Markup {
         div.panel aria-hidden="true" {
             p.panel-head { (averages::label(row, &unit)) }
             @for (column_index, column, average) in drawn { (strip(column_index, column, average, &span)) }
-            p.panel-ends {
+            p.ends {
                 span { (unit.figure(span.from)) }
                 span { (unit.figure(span.to)) }
             }
@@ -186,66 +186,31 @@ fn single_runs(averages: &Averages, title: &str, id: &str) -> Markup {
     let max = all.map(|average| average.samples.len()).max().unwrap_or(0);
     let runs: Vec<String> = (1..=max).map(|run| format!("run {run}")).collect();
     let runs = runs.iter().map(|run| (run.as_str(), true));
-    let heads: Vec<(&str, bool)> =
+    let columns: Vec<(&str, bool)> =
         [("figure", false), ("subject", false)].into_iter().chain(runs).collect();
     let id = format!("{id}-single");
-    let body = html! { tbody { @for row in &averages.rows { (singles(averages, row, max)) } } };
+    let body =
+        page::rows(&columns, averages.rows.iter().flat_map(|row| singles(averages, row, max)));
     let caption = html! { "Every run of " (title) };
     html! {
         details {
             summary { "The single runs in figures" }
-            (page::table((&id, "facts singles"), &caption, &heads, &body))
+            (page::table((&id, "facts singles"), &caption, &body))
         }
     }
 }
 
-fn singles(averages: &Averages, row: &AverageRow, max: usize) -> Markup {
+fn singles(averages: &Averages, row: &AverageRow, max: usize) -> Vec<Vec<Markup>> {
     let unit = averages::unit(row);
-    html! {
-        @for (column_index, column) in averages::shown(averages) {
-            @if let Some(average) = row.figures.get(column_index).and_then(Option::as_ref) {
-                tr {
-                    th scope="row" { (averages::label(row, &unit)) }
-                    td { (averages::head(column)) }
-                    @for run in 0..max {
-                        td.number {
-                            (average.samples.get(run).map_or_else(|| NO_FIGURE.to_owned(), |sample| unit.figure(*sample)))
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nearly_equal_runs_look_nearly_equal() {
-        let average = |samples: &[f64]| {
-            let mean = samples.iter().sum::<f64>() / samples.len() as f64;
-            Some(Average { mean, deviation: Some(0.01), samples: samples.to_vec() })
+    let line = |(index, column): (usize, &AverageColumn)| {
+        let average = row.figures.get(index)?.as_ref()?;
+        let figure = |run: usize| {
+            let sample = average.samples.get(run);
+            sample.map_or_else(|| NO_FIGURE.to_owned(), |sample| unit.figure(*sample))
         };
-        let row = |figures| AverageRow {
-            metric: model::MetricInfo {
-                name: "elapsed".to_owned(),
-                about: String::new(),
-                unit: "ns".to_owned(),
-                lower_is_better: true,
-                ..model::MetricInfo::default()
-            },
-            figures,
-        };
-        let span = Span::new(&row(vec![average(&[100.0, 100.01])]));
-        assert!(span.to - span.from > 5.0, "{} to {}", span.from, span.to);
-        let span = Span::new(&row(vec![average(&[10.0, 20.0]), None, average(&[100.0])]));
-        assert!(span.from < 10.0 && span.to > 100.0);
-        let range = span.to - span.from;
-        assert_eq!(span.position(span.from + range / 4.0), "25.00%");
-        // Zeros have a panel too.
-        let span = Span::new(&row(vec![average(&[0.0, 0.0])]));
-        assert!(span.to > span.from);
-    }
+        let names = [averages::label(row, &unit), averages::head(column)];
+        let texts = names.into_iter().chain((0..max).map(figure));
+        Some(texts.map(|text| html! { (text) }).collect())
+    };
+    averages::shown(averages).filter_map(line).collect()
 }

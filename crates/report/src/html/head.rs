@@ -1,6 +1,7 @@
 //! The head that all pages share: the title is the answer's first sentence; machine and date in one line; then
 //! the answer, a list of statements with a small plot each, and short lines.
 
+use analysis::Estimate;
 use maud::{Markup, PreEscaped, html};
 
 /// Statements of a section that are not folded away.
@@ -68,27 +69,51 @@ pub(crate) fn with_remedy(text: &str, remedy: &str) -> Markup {
     }
 }
 
-/// A table that scrolls within the page, called by its caption: its id and classes, its heads with whether figures stand
-/// below them, and the rest of it.
-pub(crate) fn table(
-    (id, class): (&str, &str),
-    caption: &Markup,
-    heads: &[(&str, bool)],
-    body: &Markup,
-) -> Markup {
+/// The ends of a 95 % CI as they stand below a figure; nothing where it has no width.
+pub(crate) fn interval(figure: Estimate, write: impl Fn(f64) -> String) -> Markup {
+    html! {
+        @if figure.low < figure.high {
+            span.interval { (write(figure.low)) "–" (write(figure.high)) }
+        }
+    }
+}
+
+/// A table that scrolls within the page, called by its caption: its id and classes, and its heads and rows.
+pub(crate) fn table((id, class): (&str, &str), caption: &Markup, body: &Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table class=(class) {
-                caption id=(id) { div { (caption) } }
-                @if !heads.is_empty() {
-                    thead { tr { @for (head, is_number) in heads {
-                        @if *is_number { th.number scope="col" { (head) } }
-                        @else { th scope="col" { (head) } }
-                    } } }
-                }
-                (body)
-            }
+            table class=(class) { caption id=(id) { div { (caption) } } (body) }
         }
+    }
+}
+
+/// The class of a column, if figures stand in it.
+fn number(is_number: bool) -> Option<&'static str> {
+    is_number.then_some("number")
+}
+
+/// The heads of columns, with whether figures stand below them.
+pub(crate) fn heads(columns: &[(&str, bool)]) -> Markup {
+    html! {
+        thead { tr { @for (head, is_number) in columns {
+            th class=[number(*is_number)] scope="col" { (head) }
+        } } }
+    }
+}
+
+/// The heads of columns and the rows below them, each with its name first.
+pub(crate) fn rows(
+    columns: &[(&str, bool)],
+    rows: impl IntoIterator<Item = Vec<Markup>>,
+) -> Markup {
+    html! {
+        (heads(columns))
+        tbody { @for row in rows { tr {
+            @for (at, ((_, is_number), cell)) in columns.iter().zip(row).enumerate() {
+                @if at == 0 { th class=[number(*is_number)] scope="row" { (cell) } }
+                @else { td class=[number(*is_number)] { (cell) } }
+            }
+        } } }
     }
 }
 
@@ -96,19 +121,12 @@ pub(crate) fn table(
 pub(crate) fn listing(
     (label, class): (&str, &str),
     heads: &[&str],
-    rows: impl Iterator<Item = Vec<Markup>>,
+    lines: impl Iterator<Item = Vec<Markup>>,
 ) -> Markup {
+    let columns: Vec<(&str, bool)> = heads.iter().map(|head| (*head, false)).collect();
     html! {
         div.scroll tabindex="0" role="region" aria-label=(label) {
-            table class=(class) {
-                caption { span.unseen { (label) } }
-                thead { tr { @for head in heads { th scope="col" { (head) } } } }
-                tbody { @for row in rows { tr {
-                    @for (at, cell) in row.iter().enumerate() {
-                        @if at == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                    }
-                } } }
-            }
+            table class=(class) { caption { span.unseen { (label) } } (rows(&columns, lines)) }
         }
     }
 }

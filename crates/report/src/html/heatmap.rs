@@ -205,7 +205,7 @@ impl Sheet<'_> {
         };
         let subjects = self.map.subjects.iter().map(|(subject, label)| (subject, label));
         html! {
-            ul.map-legend {
+            ul.map-legend.flow {
                 @for (subject, label) in subjects.filter(|(subject, _)| times(subject) > 0) {
                     @let look = self.look(subject);
                     li {
@@ -240,19 +240,16 @@ impl Sheet<'_> {
         let share = |&ratio: &f64| format!("{} {word}", proportion(ratio, self.multiple));
         let shares: Vec<String> = shares.iter().map(share).collect();
         let columns = shares.iter().map(|share| (share.as_str(), false));
-        let heads: Vec<(&str, bool)> =
+        let columns: Vec<(&str, bool)> =
             [(self.counted.as_str(), true)].into_iter().chain(columns).collect();
-        let body = html! {
-            tbody {
-                @for (row, total) in self.map.totals.iter().enumerate() {
-                    tr {
-                        th.number scope="row" { (count(*total)) }
-                        @for cell in &self.map.leads[row] { td { (cell.as_ref().map_or_else(|| NO_FIGURE.to_owned(), |lead| self.sentence(lead))) } }
-                    }
-                }
-            }
+        let sentence = |lead: &Option<Lead>| {
+            lead.as_ref().map_or_else(|| NO_FIGURE.to_owned(), |lead| self.sentence(lead))
         };
-        head::table((id, "in-words"), &caption, &heads, &body)
+        let rows = self.map.totals.iter().zip(&self.map.leads).map(|(total, leads)| {
+            let texts = [count(*total)].into_iter().chain(leads.iter().map(sentence));
+            texts.map(|text| html! { (text) }).collect()
+        });
+        head::table((id, "in-words"), &caption, &head::rows(&columns, rows))
     }
 
     /// One cell in a sentence.

@@ -54,6 +54,7 @@ fn table(
     let figures = [metric.name.as_str(), "from", "to"].map(|head| (head, true));
     let heads = [&[("level", false)], &figures[..], &[("the kernel says", false)]].concat();
     let body = html! {
+        (head::heads(&heads))
         @for (finding, levels) in subjects {
             tbody {
                 tr { th.group colspan="5" scope="rowgroup" { (heading(info, finding)) } }
@@ -61,7 +62,7 @@ fn table(
             }
         }
     };
-    head::table((id, "figures listed levels"), &caption, &heads, &body)
+    head::table((id, "figures listed levels"), &caption, &body)
 }
 
 /// A subject, and how much of its working set it uses.
@@ -85,10 +86,7 @@ fn row(levels: &MemoryLevels, level: &MemoryLevel, metric: &MetricInfo) -> Marku
         tr {
             th scope="row" { (level.name) }
             td.number {
-                (unit.with_symbol(median.value))
-                @if median.low < median.high {
-                    span.interval { (unit.figure(median.low)) "–" (unit.figure(median.high)) }
-                }
+                (unit.with_symbol(median.value)) (head::interval(median, |end| unit.figure(end)))
             }
             td.number { (size(level.from)) }
             td.number { (size(level.to)) }

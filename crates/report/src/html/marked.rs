@@ -113,9 +113,8 @@ fn half_mark(row: &Row, rate: &Rate) -> Option<Value> {
 
 /// Where cells of a row did not finish: at the height at which its line ends.
 fn unfinished_mark(table: &Table, row: &Row, unfinished: &analysis::Unfinished) -> Value {
-    let value = unfinished.point as f64;
+    let at = Estimate::exact(unfinished.point as f64);
     let single = Unfinished { points: vec![unfinished.clone()], collapsed_past: None };
-    let at = Estimate { value, low: value, high: value };
     mark(table, std::slice::from_ref(&row.subject), ("unfinished", at, &single), Pairs::new())
 }
 

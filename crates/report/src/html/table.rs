@@ -57,7 +57,7 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
         @if let Some(name) = name { " · " (name) }
     };
     html! {
-        (head::table((id, &format!("figures{down}{list}")), &caption, &[], &body))
+        (head::table((id, &format!("figures{down}{list}")), &caption, &body))
         @if let Some(legend) = text::leads::legend(table, sign) { p.legend-line { (legend) "." } }
         (notes(table))
         (facts(table))
@@ -102,12 +102,9 @@ fn listed(table: &Table, info: &WorkloadInfo) -> Markup {
 
 /// `71.2 ns` with its CI.
 fn figure_and_interval(table: &Table, cell: &PointSummary) -> Markup {
-    let Estimate { value, low, high } = cell.median;
-    let unit = Unit::for_table(&table.metric.unit, &[value]);
-    html! {
-        (unit.with_symbol(value))
-        @if low < high { span.interval { (unit.figure(low)) "–" (unit.figure(high)) } }
-    }
+    let unit = Unit::for_table(&table.metric.unit, &[cell.median.value]);
+    let interval = head::interval(cell.median, |end| unit.figure(end));
+    html! { (unit.with_symbol(cell.median.value)) (interval) }
 }
 
 /// Subjects down, points across.
@@ -228,7 +225,7 @@ fn verdict_cell(table: &Table, row: &Row) -> Markup {
     let Some(verdict) = VerdictWord::new(row) else { return html! {} };
     let names = Names::of_table(std::slice::from_ref(&row.subject), table, String::new());
     html! {
-        (tag(verdict.tag())) " " span.factor { (verdict.by) }
+        (tag(verdict.tag)) " " span.factor { (verdict.by) }
         @if let Some(growth) = &row.growth { (evidence(growth)) }
         @else if let Some(rate) = row.rate.as_ref().filter(|_| row.speedup.is_none()) {
             @let detail = rate.detail(&names);

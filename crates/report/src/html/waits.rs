@@ -9,12 +9,11 @@ use analysis::{Distribution, Table};
 use findings::format::list;
 use findings::grouping::grouped;
 use maud::{Markup, PreEscaped, html};
-use model::{Parameters, WorkloadInfo};
+use model::WorkloadInfo;
 use serde_json::{Value, json};
 
 /// The distributions of one metric under one set of parameters at one point: one table a run.
 struct View<'a> {
-    parameters: &'a Parameters,
     point: u64,
     label: String,
     tables: Vec<(usize, &'a Table)>,
@@ -83,16 +82,18 @@ fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
             ((&table.parameters, point, &table.metric.name), (label, (run, table)))
         })
     });
-    let view = |((parameters, point, _), entries): ((_, _, _), Vec<(String, _)>)| {
+    let view = |((_, point, _), entries): ((_, _, _), Vec<(String, _)>)| {
         let (labels, tables): (Vec<String>, Vec<_>) = entries.into_iter().unzip();
-        View { parameters, point, label: labels.into_iter().next().unwrap_or_default(), tables }
+        View { point, label: labels.into_iter().next().unwrap_or_default(), tables }
     };
     grouped(keyed).into_iter().map(view).collect()
 }
 
 /// The plot's data, in the shape of those of the other plots: a point of a line is a percentile.
 fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], plot_labels: &[String]) -> String {
-    let alike = views.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);
+    let alike = views
+        .windows(2)
+        .all(|pair| pair[0].tables[0].1.parameters == pair[1].tables[0].1.parameters);
     let own = json!({
         "workload": info.name,
         "axis": format!("percentile of {}", QUANTILES[5]),
@@ -120,7 +121,7 @@ fn first(views: &[View]) -> usize {
 /// One view, with its parameters where not all views have the same.
 fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
     let (run, table) = view.tables[0];
-    let parameters = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
+    let parameters = text::parameters::with_axis(&runs[run].0, &table.workload, &table.parameters);
     let metric = view.metric();
     let name = if alike { metric.to_owned() } else { format!("{metric} · {parameters}") };
     let series = view.tables.iter().flat_map(|(run, table)| {
@@ -166,18 +167,15 @@ fn quantile_table(
     (table, run): (&Table, usize),
     (id, name): (&str, Option<&str>),
 ) -> Markup {
-    let parameters = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
+    let parameters = text::parameters::with_axis(&runs[run].0, &table.workload, &table.parameters);
     let caption = html! {
         strong { (table.metric.name) } " at " (view.label) " · " (parameters)
         @if let Some(name) = name { " · " (name) }
     };
-    let heads = [&[("subject", false)], &QUANTILES.map(|head| (head, true))[..]].concat();
-    let body = html! {
-        tbody {
-            @for (_, label, figures) in text::distributions::rows(table, view.point) {
-                tr { th scope="row" { (label) } @for figure in figures { td.number { (figure) } } }
-            }
-        }
-    };
-    head::table((id, "figures"), &caption, &heads, &body)
+    let columns = [&[("subject", false)], &QUANTILES.map(|head| (head, true))[..]].concat();
+    let rows = text::distributions::rows(table, view.point).map(|(_, label, figures)| {
+        let texts = [label.to_owned()].into_iter().chain(figures);
+        texts.map(|text| html! { (text) }).collect()
+    });
+    head::table((id, "figures"), &caption, &head::rows(&columns, rows))
 }

@@ -26,7 +26,6 @@ use findings::run_changes::sentence;
 use maud::{Markup, html};
 use model::Run;
 
-pub(crate) const STYLE: &str = include_str!("../../assets/matrix.css");
 /// The size of an interval's drawing, in SVG units.
 const STRIP_WIDTH: f64 = 180.0;
 const STRIP_HEIGHT: f64 = 20.0;
@@ -51,7 +50,6 @@ pub fn page(runs: &[(Run, Conclusions)], matrix: &Matrix<'_>) -> String {
     let guests = Guests::new(analysed);
     let front = Front {
         title,
-        style: STYLE,
         run_names: matrix.run_columns().enumerate().map(run_name).collect(),
         answer: answer(matrix),
         section: html! {
@@ -291,7 +289,7 @@ fn table(matrix: &Matrix<'_>, section: &MatrixTable<'_>, id: &str) -> Markup {
             }
         }
     };
-    head::table((id, "figures compared"), &caption, &[], &body)
+    head::table((id, "figures compared"), &caption, &body)
 }
 
 /// The ratio, and the figures below it; without a ratio the figure.
@@ -351,7 +349,7 @@ fn reach(margin: f64, sheet: &Sheet<'_>) -> f64 {
 fn scale(reach: f64) -> Markup {
     html! {
         span.unseen { "interval" }
-        div.scale aria-hidden="true" {
+        div.ends.drawn-scale aria-hidden="true" {
             span { "×" (significant(1.0 / reach)) } span { "1" } span { "×" (significant(reach)) }
         }
     }

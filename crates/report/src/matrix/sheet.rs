@@ -32,7 +32,6 @@ pub(super) struct Entry<'m> {
     pub(super) cell: &'m MatrixCell<'m>,
     /// The median of the base, where the entry is of two runs.
     base: Option<Estimate>,
-    pub(super) is_of_two: bool,
     /// Whether its ratio stands with its CI.
     pub(super) with_range: bool,
     /// Whether ratios of the line are to it.
@@ -85,7 +84,6 @@ impl<'m> Sheet<'m> {
             let entry = |cells: &'m [MatrixCell<'_>], with_range| Entry {
                 cell: &cells[1],
                 base: cells[0].median,
-                is_of_two: true,
                 with_range,
                 is_base: false,
             };
@@ -113,13 +111,7 @@ fn names<'m>(matrix: &'m Matrix<'_>) -> Vec<&'m str> {
 }
 
 fn across<'m>(cells: &'m [MatrixCell<'_>]) -> Vec<Entry<'m>> {
-    let entry = |(at, cell)| Entry {
-        cell,
-        base: None,
-        is_of_two: false,
-        with_range: true,
-        is_base: at == 0,
-    };
+    let entry = |(at, cell)| Entry { cell, base: None, with_range: true, is_base: at == 0 };
     cells.iter().enumerate().map(entry).collect()
 }
 

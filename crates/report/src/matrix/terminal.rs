@@ -222,8 +222,8 @@ impl Pen {
         for line in &sheet.lines {
             let indent = if line.is_point { "  " } else { "" };
             let shown = (figures && !sheet.points_across, intervals);
-            let cells = line.entries.iter().map(|entry| self.entry(line, entry, shown, inline));
-            let mut cells: Vec<Cell> = cells.collect();
+            let cell = |entry| self.entry(line, entry, shown, (inline, sheet.points_across));
+            let mut cells: Vec<Cell> = line.entries.iter().map(cell).collect();
             cells.resize(sheet.heads.len(), Vec::new());
             rows.push(GridRow::new(format!("{indent}{}", line.name), cells));
             if figures && sheet.points_across {
@@ -249,7 +249,7 @@ impl Pen {
         line: &SheetLine<'_>,
         entry: &Entry<'_>,
         (figures, intervals): (bool, bool),
-        inline: bool,
+        (inline, is_of_two): (bool, bool),
     ) -> Cell {
         let mut lines = Vec::new();
         let figure =
@@ -261,7 +261,7 @@ impl Pen {
             text = format!("{text} {range}");
         }
         // A dash stands below figures, not below their signs.
-        text.push_str(match (entry.cell.is_best, entry.is_of_two) {
+        text.push_str(match (entry.cell.is_best, is_of_two) {
             (true, _) => BEST,
             (false, false) => " ",
             (false, true) if entry.cell.ratio.is_none() => "  ",

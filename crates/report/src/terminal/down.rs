@@ -43,10 +43,10 @@ impl Pen {
             names.map(|(at, name)| GridRow::new(name, cells(at))).collect();
         if text::tables::has_verdicts(table) {
             let growth = |row: &&Row| {
-                let Some(VerdictWord { word, by, tone }) = VerdictWord::new(row) else {
+                let Some(VerdictWord { tag, by }) = VerdictWord::new(row) else {
                     return Vec::new();
                 };
-                vec![self.paint(tone_paint(tone), &format!("{word} ")), by + " "]
+                vec![self.paint(tone_paint(tag.tone), &format!("{} ", tag.word)), by + " "]
             };
             let name = self.paint(DIM, "growth");
             rows.push(GridRow::new(name, measured.iter().map(growth).collect()));

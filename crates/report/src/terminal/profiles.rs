@@ -137,7 +137,7 @@ impl Pen {
             ("all".to_owned(), all, row.growth.as_ref().map(VerdictWord::from), String::new());
         let lines: Vec<_> =
             functions.iter().map(line).chain([all]).chain(waits.iter().map(line)).collect();
-        let classes = widest(lines.iter().flat_map(|line| &line.2).map(|verdict| verdict.word));
+        let classes = widest(lines.iter().flat_map(|line| &line.2).map(|verdict| verdict.tag.word));
         let growth = |verdict: &Option<VerdictWord>| {
             let text = verdict
                 .as_ref()

@@ -4,16 +4,14 @@ use crate::text::{metrics::quantity, parameters::multiple_suffix};
 use analysis::{Distribution, Table};
 use findings::format::{count, counted, factor, list};
 use model::MetricInfo;
+use std::collections::BTreeSet;
 
 /// The heads of a table of distributions; [`quantiles`] are its figures.
 pub(crate) const QUANTILES: [&str; 6] = ["p50", "p90", "p99", "p99.9", "max", "operations"];
 
 /// The points of a table's distributions with their labels: `4 threads (2 per CPU)`.
 pub(crate) fn points(table: &Table) -> Vec<(u64, String)> {
-    let mut points: Vec<u64> =
-        table.distributions.iter().map(|distribution| distribution.point).collect();
-    points.sort_unstable();
-    points.dedup();
+    let points: BTreeSet<u64> = table.distributions.iter().map(|entry| entry.point).collect();
     let label = |point: u64| {
         let multiple = multiple_suffix(table, point);
         (point, format!("{}{multiple}", counted(&count(point), &table.axis)))

@@ -81,6 +81,12 @@ pub(crate) fn with_axis_of(info: &WorkloadInfo, fixed: &Parameters) -> String {
     std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" · ")
 }
 
+/// The workload of a table, what grows in it, and what is fixed: `poll · 1 active of N watched socketpairs`.
+pub(crate) fn of_table(run: &Run, table: &Table) -> String {
+    let Table { workload, parameters, .. } = table;
+    format!("{workload} · {}", with_axis(run, workload, parameters))
+}
+
 /// Parameters as names with values: `active 1`, `object pipe`.
 pub(crate) fn pairs(parameters: &Parameters) -> impl Iterator<Item = String> {
     parameters.iter().map(pair)

@@ -3,6 +3,7 @@
 use findings::format::{count, factor, list, shell_word};
 use findings::grouping::grouped;
 use model::{CellKey, Outcome, ProfiledCell, Run, RunState};
+use std::collections::BTreeSet;
 
 /// The state of a run as text.
 pub(crate) fn state(state: RunState) -> &'static str {
@@ -70,9 +71,7 @@ fn by_reason<'a>(
     });
     let text =
         |((workload, subject, reason), cells): ((&String, &String, _), Vec<(u64, &String)>)| {
-            let mut points: Vec<u64> = cells.iter().map(|(point, _)| *point).collect();
-            points.sort_unstable();
-            points.dedup();
+            let points: BTreeSet<u64> = cells.iter().map(|(point, _)| *point).collect();
             let points: Vec<String> = points.into_iter().map(count).collect();
             let number = findings::format::quantity(cells.len() as u64, "cell");
             FailedCells {

@@ -53,7 +53,7 @@ pub(super) fn json(
     let mut shared = Shared::default();
     let mut subjects: Vec<&str> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let mut cells: Vec<Value> = Vec::new();
+    let mut cells: Vec<SampledCell> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
     let mut waits: Vec<usize> = Vec::new();
     let with_waits = views.iter().flat_map(|view| [(view, false), (view, true)]);
@@ -72,7 +72,7 @@ pub(super) fn json(
                 let each = regions.iter().map(|&(cell, region)| {
                     let samples = shared.samples(&run.profile, region);
                     let each = cell.sample_ns / region.operations.max(1) as f64;
-                    json!([names.len(), index, subject, region.position, each, samples])
+                    (names.len(), *index, subject, region.position, each, samples)
                 });
                 cells.extend(each.collect::<Vec<_>>());
                 groups.push(Group {
@@ -149,21 +149,20 @@ fn view_name(runs: &[Analysed], view: &View, views: &[View]) -> String {
     format!("{metric} · {parameters}")
 }
 
+/// View, run, subject and position of a cell, the CPU time of an operation that a sample stands for, and its samples.
+type SampledCell = (usize, usize, usize, u64, f64, Vec<u64>);
+
 /// View, run and subject that are shown at first: of the last run and the first view, the subject whose
 /// operations cost most CPU time at any point.
-fn first(cells: &[Value]) -> Option<[u64; 3]> {
-    let number = |cell: &Value, index: usize| cell[index].as_u64().unwrap_or_default();
-    let run = cells.iter().map(|cell| number(cell, 1)).max()?;
-    let cost = |cell: &&Value| {
-        let counts = cell[5].as_array().into_iter().flatten().skip(1).step_by(2);
-        let samples: f64 = counts.filter_map(Value::as_f64).sum();
-        samples * cell[4].as_f64().unwrap_or_default()
+fn first(cells: &[SampledCell]) -> Option<[usize; 3]> {
+    let run = cells.iter().map(|cell| cell.1).max()?;
+    let view = cells.iter().filter(|cell| cell.1 == run).map(|cell| cell.0).min()?;
+    let cost = |(.., each, samples): &&SampledCell| {
+        samples.iter().skip(1).step_by(2).sum::<u64>() as f64 * each
     };
-    let view =
-        cells.iter().filter(|cell| number(cell, 1) == run).map(|cell| number(cell, 0)).min()?;
-    let shown = cells.iter().filter(|cell| (number(cell, 0), number(cell, 1)) == (view, run));
+    let shown = cells.iter().filter(|cell| (cell.0, cell.1) == (view, run));
     let dearest = shown.max_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-    Some([view, run, number(dearest, 2)])
+    Some([view, run, dearest.2])
 }
 
 /// Name, module and the number of its kind; and the short name, where it is another.

@@ -104,11 +104,12 @@ fn function_table(
     ];
     let heads: Vec<(&str, bool)> = heads.into_iter().flatten().collect();
     let body = html! {
+        (head::heads(&heads))
         tbody { @for function in functions { (line(function, columns)) } }
         tfoot { (total(row, columns)) }
     };
     let class = if columns.grows { "figures" } else { "figures down" };
-    head::table((id, class), &caption, &heads, &body)
+    head::table((id, class), &caption, &body)
 }
 
 fn share_of(function: &ProfiledFunction) -> Option<Estimate> {
@@ -184,8 +185,7 @@ fn time_cell(time: Option<Estimate>) -> Markup {
 fn estimate(ns: Estimate) -> Markup {
     html! {
         @if ns.value > 0.0 {
-            (time(ns.value))
-            @if ns.low < ns.high { span.interval { (time(ns.low)) "–" (time(ns.high)) } }
+            (time(ns.value)) (head::interval(ns, time))
         } @else if ns.high > 0.0 {
             "< " (time(ns.high))
         } @else {
@@ -201,7 +201,7 @@ fn growth_cell(growth: Option<&Growth>, [from, to]: [Option<Estimate>; 2]) -> Ma
     let exponent = exponent_of(growth).filter(|_| growth.class != Class::Undecided);
     html! {
         td.growth {
-            (tag(VerdictWord::from(growth).tag()))
+            (tag(VerdictWord::from(growth).tag))
             @if let Some((from, to)) = by { " " span.factor { (factor(to.value / from.value)) } }
             @if let Some(exponent) = exponent { span.interval { (exponent) } }
         }
@@ -210,8 +210,5 @@ fn growth_cell(growth: Option<&Growth>, [from, to]: [Option<Estimate>; 2]) -> Ma
 
 fn share_cell(share: Option<Estimate>) -> Markup {
     let Some(share) = share else { return html! { (NO_FIGURE) } };
-    html! {
-        (percent(share.value))
-        @if share.low < share.high { span.interval { (percent(share.low)) "–" (percent(share.high)) } }
-    }
+    html! { (percent(share.value)) (head::interval(share, percent)) }
 }

@@ -1,6 +1,7 @@
 //! Where in the functions that grew the samples are: their hottest instructions, folded away below the table.
 
-use crate::text::instructions::{self, Chosen, SampledFunction};
+use super::super::head;
+use crate::text::instructions::{self, Chosen, SampledFunction, SampledInstruction};
 use ::findings::format::{count, function_name, list, percent, quantity};
 use ::findings::grouping::grouped;
 use analysis::{ProfileRow, ProfileTable};
@@ -26,7 +27,7 @@ pub(super) fn section(run: &Run, table: &ProfileTable, row: &ProfileRow, id: &st
     html! {
         details.hot {
             summary { "Hottest instructions of " (list(&names)) }
-            div.listings {
+            div.listings.flow {
                 @for (number, function) in functions.iter().enumerate() {
                     (listing(table, function, &format!("{id}-hot-{number}")))
                 }
@@ -46,33 +47,30 @@ fn listing(table: &ProfileTable, function: &SampledFunction, id: &str) -> Markup
     let name = function_name(function.frame);
     // Without the text, the function's name with an offset is what other tools take.
     let prefix = if has_text { "" } else { &name };
+    let caption = html! {
+        strong { (name) } " · at " (count(function.point)) " " (table.axis) " · "
+        (quantity(function.samples, "sample"))
+    };
+    let of_text: &[_] = if has_text { &[("bytes", false), ("instruction", false)] } else { &[] };
+    let of_source: &[_] = if has_source { &[("source", false)] } else { &[] };
+    let columns = [&[("samples", true), ("offset", false)], of_text, of_source].concat();
+    let row = |instruction: &SampledInstruction| {
+        let share = percent(instruction.samples as f64 / function.samples as f64);
+        let mut cells = vec![
+            html! { (share) },
+            html! { code { (prefix) "+" (format!("{:#x}", instruction.offset)) } },
+        ];
+        if has_text {
+            cells.push(html! { code.bytes { (instruction.bytes) } });
+            cells.push(html! { code { (instruction.text) } });
+        }
+        cells.push(html! { (instruction.source) });
+        cells
+    };
+    let rows = head::rows(&columns, hottest.into_iter().map(row));
     html! {
-        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            p.caption id=(id) {
-                strong { (name) } " · at " (count(function.point)) " " (table.axis) " · "
-                (quantity(function.samples, "sample"))
-            }
-            table.figures.down.instructions aria-labelledby=(id) {
-                thead { tr {
-                    th.number scope="col" { "samples" }
-                    th scope="col" { "offset" }
-                    @if has_text { th scope="col" { "bytes" } th scope="col" { "instruction" } }
-                    @if has_source { th scope="col" { "source" } }
-                } }
-                tbody {
-                    @for instruction in hottest {
-                        tr {
-                            td.number { (percent(instruction.samples as f64 / function.samples as f64)) }
-                            td { code { (prefix) "+" (format!("{:#x}", instruction.offset)) } }
-                            @if has_text {
-                                td { code.bytes { (instruction.bytes) } }
-                                td { code { (instruction.text) } }
-                            }
-                            @if has_source { td { (instruction.source) } }
-                        }
-                    }
-                }
-            }
+        div {
+            (head::table((id, "figures down instructions"), &caption, &rows))
             @if hidden > 0 { p.note { (quantity(hidden as u64, "more instruction")) " with fewer samples" } }
         }
     }

@@ -230,19 +230,17 @@ fn selected<'a>(context: &Context<'_>, table: &'a Table) -> Vec<&'a SubjectCompa
 /// one.
 fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
     let max_lead = at_most(max_lead);
-    match ratio.and_then(|ratio| Some((ratio, ratio.close_within()?))) {
-        Some((ratio, bound)) => format!(
+    if let Some((ratio, bound)) = ratio.and_then(|ratio| Some((ratio, ratio.close_within()?))) {
+        return format!(
             "the same within {}:{range} neither leads ({}; at no point by more than {max_lead})",
             at_most(bound),
             ratio_with_interval(ratio)
-        ),
-        None => {
-            let bound = factor(FLAT_FACTOR_MAX);
-            format!(
-                "too close to call{range}: neither leads by more than {bound}, here by {max_lead} at most"
-            )
-        }
+        );
     }
+    let bound = factor(FLAT_FACTOR_MAX);
+    format!(
+        "too close to call{range}: neither leads by more than {bound}, here by {max_lead} at most"
+    )
 }
 
 /// Where one overtakes: `at 826 tokens`, `at 1.04 tokens`; `between 1 and 2 tokens` where that is too close to a point to be

@@ -38,6 +38,9 @@ const WAITING: [&[&str]; 2] = [
     ],
 ];
 
+/// The test program that changes a setting of the whole machine: it runs after all others, by itself.
+const ALONE: &str = "denied";
+
 /// What is printed waits for the end of its program no longer than that.
 const PRINTED_WITHIN: Duration = Duration::from_secs(20);
 
@@ -197,7 +200,7 @@ fn is_of_the_machine(why: &str) -> bool {
     OF_THE_MACHINE.iter().any(|reason| why.contains(reason))
 }
 
-/// Runs a test program of each row at a time: those that mostly wait, and the others.
+/// Runs a test program of each row at a time: those that mostly wait, and the others. Then runs [`ALONE`].
 fn in_rows(words: &[String], cargo: &Cargo) -> Result<Counts> {
     let (waiting, busy) = split(&integration_tests(&shell::metadata(&shell::root())?));
     let with = |targets: &[String]| [words, targets].concat();
@@ -210,6 +213,7 @@ fn in_rows(words: &[String], cargo: &Cargo) -> Result<Counts> {
         for row in rows {
             counts.add(row.join().map_err(|_| anyhow!("a thread panicked"))??);
         }
+        counts.add(cargo.test(&with(&["--test".to_owned(), ALONE.to_owned()]))?);
         Ok(counts)
     })
 }
@@ -231,7 +235,7 @@ fn split(names: &BTreeSet<String>) -> ([Vec<String>; 2], Vec<String>) {
         names.into_iter().flat_map(|name| ["--test".to_owned(), name.to_owned()]).collect()
     };
     let waiting = WAITING.map(|row| words(row.to_vec()));
-    let is_busy = |name: &&str| !WAITING.concat().contains(name);
+    let is_busy = |name: &&str| *name != ALONE && !WAITING.concat().contains(name);
     (waiting, words(names.iter().map(String::as_str).filter(is_busy).collect()))
 }
 
@@ -534,7 +538,8 @@ mod tests {
         for name in WAITING.concat() {
             assert!(names.contains(name), "{name} of WAITING is no test program any more");
         }
-        assert_eq!(waiting.concat().len() + busy.len(), 2 * names.len());
+        assert!(names.contains(ALONE) && !busy.contains(&ALONE.to_owned()));
+        assert_eq!(waiting.concat().len() + busy.len() + 2, 2 * names.len());
         assert!(busy.contains(&"durability".to_owned()));
         let failed = in_all(&[program("-p load --test dead", &["a"])]);
         let mut counts = counts(&failed);

@@ -106,6 +106,7 @@ fn compare_with<'a>(
         margin: terms.margin,
         fail_above: terms.fail_above,
         paired: arrangement == Arrangement::Interleaved,
+        two_machines: base.host_before.is_same_machine(&new.host_before) == Some(false),
         judged: family.series + family.points,
         sensitivity,
         differences,

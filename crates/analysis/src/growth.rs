@@ -11,6 +11,7 @@ use crate::growth::levels::{Level, draws};
 use crate::stats::normal::upper_tail;
 use crate::thresholds::{
     CHANCE_MAX, EVEN, FALSE_ALARM, FLAT_FACTOR_MAX, LAW_POINTS_MIN, ORDER_RANGE_MIN, SET_SHARE,
+    SURELY_GROWN_MIN,
 };
 use crate::{Best, Class, Estimate, Growth, GrowthReason};
 
@@ -92,14 +93,13 @@ pub(crate) struct Turn {
 }
 
 pub(crate) fn judge(levels: &[Level]) -> Judged {
-    let is = |turn: &Turn, before, behind| {
-        verdict(turn.before) == before && verdict(turn.behind) == behind
-    };
     let lowest = turn(levels, 1.0);
-    let valley = lowest.filter(|lowest| is(lowest, Class::Falls, Class::Grows));
+    let is_valley = |turn: &Turn| is_beyond(turn.before.inverse()) && is_beyond(turn.behind);
+    let valley = lowest.filter(is_valley);
     let start = valley.map_or(0, |valley| valley.at);
     let explained = explained(&levels[start..]);
-    let hump = turn(&levels[start..], -1.0).filter(|hump| is(hump, Class::Grows, Class::Falls));
+    let is_hump = |turn: &Turn| is_beyond(turn.before) && is_beyond(turn.behind.inverse());
+    let hump = turn(&levels[start..], -1.0).filter(is_hump);
     let hump = hump.map(|hump| Turn { at: start + hump.at, ..hump });
     let class = match verdict(explained.factor) {
         Class::Constant if hump.is_some() => Class::Undecided,
@@ -150,18 +150,21 @@ pub(crate) fn growth(levels: &[Level], beyond: f64) -> Growth {
 
 /// The one rule: constant, grows, falls or undecided.
 fn verdict(factor: Estimate) -> Class {
-    let Estimate { low, high, .. } = factor;
-    let has_grown =
-        |low: f64, value: f64| low > 1.0 && value > FLAT_FACTOR_MAX || low > FLAT_FACTOR_MAX.sqrt();
-    if low >= 1.0 / FLAT_FACTOR_MAX && high <= FLAT_FACTOR_MAX {
+    let grows = |factor: Estimate| is_beyond(factor) || factor.low > SURELY_GROWN_MIN;
+    if factor.low >= 1.0 / FLAT_FACTOR_MAX && factor.high <= FLAT_FACTOR_MAX {
         Class::Constant
-    } else if has_grown(low, factor.value) {
+    } else if grows(factor) {
         Class::Grows
-    } else if has_grown(1.0 / high, 1.0 / factor.value) {
+    } else if grows(factor.inverse()) {
         Class::Falls
     } else {
         Class::Undecided
     }
+}
+
+/// Whether it is above what is flat, and surely above 1.
+fn is_beyond(factor: Estimate) -> bool {
+    factor.low > 1.0 && factor.value > FLAT_FACTOR_MAX
 }
 
 /// The classes that are left of a series that grows.

@@ -10,6 +10,9 @@
 /// Factor within which a series is flat, either way, levels are one, and timed rounds say nothing. Source: measured;
 /// medians of a flat mechanism on a shared machine differ by more than a tenth between runs.
 pub const FLAT_FACTOR_MAX: f64 = 1.3;
+/// A factor that is surely greater has grown, whatever its estimate: half of [`FLAT_FACTOR_MAX`], as a logarithm. Source:
+/// reasoned; an interval of 1.26 to 1.31 is neither flat nor too wide.
+pub const SURELY_GROWN_MIN: f64 = 1.14;
 /// The smallest factor of a step or between two peaks where many samples show it. Source: simulated, `tests/clouds`.
 pub const SEEN_FACTOR_MIN: f64 = 1.15;
 /// Within this factor two series of which neither leads are the same, a drift is none, and two cells of the same

@@ -29,7 +29,7 @@ pub enum Error {
     Refused(String),
     /// Another file has to be named: this one is no record, or can't be made one.
     #[error("{0}")]
-    NotARecord(String),
+    NotThisFile(String),
     /// There is no such file.
     #[error("there is no record at {0}")]
     NoRecord(PathBuf),
@@ -164,7 +164,7 @@ impl Error {
             Some(ErrorCode::DiskFull) => Self::DiskFull(path),
             Some(ErrorCode::NotADatabase) => {
                 let why = "is not a record (not a SQLite database) and was left alone";
-                Self::NotARecord(format!("{shown} {why}"))
+                Self::NotThisFile(format!("{shown} {why}"))
             }
             // Our own SQL is right, and asks for nothing that a record of this schema refuses: if it fails,
             // the record has another schema than it says, or contradicts itself.

@@ -46,8 +46,8 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
         }
         ChangeDetail::Medians { ratio } => {
             let (verdict, ratio) = (verdict(ratio), with_interval(ratio));
-            let turns = if comparison.is_of_two_machines() {
-                "both again tell which"
+            let turns = if comparison.two_machines {
+                "measuring both again tells which"
             } else {
                 "turns tell which (`knee ab`)"
             };

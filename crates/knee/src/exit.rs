@@ -195,7 +195,7 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
             | Error::NotAFile { .. }
             | Error::NotAFileButAUrl { .. }
             | Error::Refused { .. }
-            | Error::NotARecord { .. }
+            | Error::NotThisFile { .. }
             | Error::Damaged { .. }
     ) || matches!(error, Error::NoDirectory { cause, .. } if cause.kind() != ErrorKind::StorageFull)
         || matches!(error, Error::Server { fault, .. } if is_wrong_server(fault))

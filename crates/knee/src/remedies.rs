@@ -27,7 +27,7 @@ fn remedy(error: &Error) -> Cow<'static, str> {
              with --record"
         }
         E::NoDataDirectory => "set HOME, or name a file with --record",
-        E::NotARecord { .. } | E::NoDirectory { .. } => "name another file with --record",
+        E::NotThisFile { .. } | E::NoDirectory { .. } => "name another file with --record",
         E::ReadOnly { .. } => "make it writable (chmod u+w), or name another file with --record",
         E::ReadOnlyDirectory { .. } => "make it writable, or name another file with --record",
         E::ReadOnlyFileSystem { .. } => {

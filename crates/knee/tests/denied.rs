@@ -1,6 +1,6 @@
 //! Without permission for io_uring, the run goes on without it and says why.
 //!
-//! In a file of its own, because the setting is the whole machine's: no other test runs with it.
+//! In a file of its own, because the setting is the whole machine's: `cargo xtask test` runs nothing beside it.
 
 mod common;
 

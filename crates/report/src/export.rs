@@ -8,7 +8,7 @@ mod narrowed;
 mod picture;
 mod sampled;
 
-pub use material::{COLOURS, Content, Format, Head, Material, Selection, What};
+pub use material::{Content, Format, Head, Material, Selection, What};
 pub use narrowed::{narrowed, selected};
 
 /// Declares each module, and gives its format a row.

@@ -337,11 +337,6 @@ impl Event {
         unsafe { owned(fd as RawFd) }.map(Event)
     }
 
-    /// Another descriptor of the same event.
-    pub fn try_clone(&self) -> io::Result<Self> {
-        self.0.try_clone().map(Event)
-    }
-
     /// Only what meets this condition is sampled or counted: `id==232||id==7`.
     pub fn filter(&self, expression: &CStr) -> io::Result<()> {
         // SAFETY: the request reads a text that ends with a zero.

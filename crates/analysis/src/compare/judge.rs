@@ -24,7 +24,8 @@ pub(super) struct Family {
     pub(super) margin: f64,
 }
 
-/// What the series of a table are judged by: the errors that they are held to, where their own are less by luck.
+/// What the series of a table are judged by: which way is better, and the errors that they are held to, where their own are
+/// less by luck.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usual {
     lower_is_better: bool,

@@ -5,7 +5,7 @@ use crate::calls::CallsChange;
 use crate::{
     CutShort, Estimate, Growth, Modes, ProfileDifference, RateTrend, SubjectComparison, Table,
 };
-use model::{FailureReason, HOST_ID, HOST_NAME, MetricInfo, Parameters, RunSummary};
+use model::{FailureReason, MetricInfo, Parameters, RunSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,6 +35,9 @@ pub struct Comparison {
     pub fail_above: Option<f64>,
     /// Whether their cells took turns, round by round: then what disturbed one disturbed the other.
     pub paired: bool,
+    /// Whether two machines measured them, which can't take turns.
+    #[serde(skip)]
+    pub two_machines: bool,
     /// How many ratios were judged at once. All verdicts together are right with 95 % confidence.
     pub judged: usize,
     /// What difference it would have seen; none where no series was judged.
@@ -52,13 +55,6 @@ pub struct Comparison {
     /// What changed: verdicts, growth, crossovers, modes; the headline metrics' first.
     #[serde(skip)]
     pub changes: Vec<Change>,
-}
-
-impl Comparison {
-    /// Whether two machines measured it, which can't take turns.
-    pub fn is_of_two_machines(&self) -> bool {
-        self.differences.iter().any(|fact| [HOST_NAME, HOST_ID].contains(&&*fact.what))
-    }
 }
 
 /// What difference a comparison can show. Differences are shares: 0.2 is 20 %.

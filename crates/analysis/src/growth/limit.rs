@@ -48,16 +48,18 @@ pub fn at_most(row: &Row, limit: Class) -> LimitCheck {
 /// It fails where all classes that are left grow faster than the limit, and holds where none does; between, it fails
 /// where its factor is beyond the limit's own by more than leaving caches costs. Linear holds with n log n, since noise
 /// and caches leave both of most lines. What is undecided for its wide interval holds if its factor is surely no
-/// greater than the limit's own.
+/// greater than the limit's own; so does what grows by no more than is flat.
 fn kept(growth: &Growth, limit: Class) -> Kept {
     let own_factor = own_factor(growth, limit);
     match growth.class {
         _ if matches!(growth.reason, Some(GrowthReason::GrowsAndFalls { .. })) => Kept::Open,
         Class::Constant | Class::Falls => Kept::Holds,
         Class::Undecided => {
-            let is_within = growth.factor.high <= own_factor;
             let is_wide = matches!(growth.reason, Some(GrowthReason::FactorTooWide { .. }));
-            if is_wide && is_within { Kept::Holds } else { Kept::Open }
+            if is_wide && growth.factor.high <= own_factor { Kept::Holds } else { Kept::Open }
+        }
+        _ if growth.factor.value <= FLAT_FACTOR_MAX && growth.factor.high <= own_factor => {
+            Kept::Holds
         }
         _ if limit == Class::Constant && growth.factor.low <= FLAT_FACTOR_MAX => Kept::Open,
         _ if limit == Class::Quadratic => quadratic(growth),
@@ -156,6 +158,12 @@ mod tests {
             reason: Some(GrowthReason::FactorTooWide { falls: false }),
             ..growing(&[])
         };
+        let hardly = Growth {
+            factor: Estimate { value: 1.2, low: 1.15, high: 1.31 },
+            ..growing(&[Class::Linear])
+        };
+        assert_eq!(kept(&hardly, Class::Logarithmic), Kept::Holds);
+        assert_eq!(kept(&hardly, Class::Constant), Kept::Open);
         assert_eq!(kept(&undecided(1.5), Class::Linear), Kept::Holds);
         assert_eq!(kept(&undecided(150.0), Class::Linear), Kept::Open);
         assert_eq!(kept(&undecided(1.5), Class::Constant), Kept::Open);

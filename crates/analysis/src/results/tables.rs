@@ -508,7 +508,7 @@ pub enum ComparisonOutcome {
         /// The reason.
         reason: ComparisonReason,
     },
-    /// Neither leads by more than ×1.3 at any point, for sure.
+    /// Neither leads by more than ×1.3 at any point, for sure; single figures, by more than 1 %.
     TooClose {
         /// The largest lead that either has at a point: 1.04 is 4 %.
         max_lead: f64,

@@ -132,13 +132,14 @@ pub struct Rate {
 pub enum RateTrend {
     /// It stays within ×1.3 either way.
     Holds,
-    /// It rises by more than ×1.3.
+    /// It rises: by more than ×1.3, or surely by more than ×1.14.
     Rises,
     /// It rises in proportion to those that work side by side, or nearly: a speedup's alone.
     Scales,
-    /// It rises and falls again, by more than ×1.3, but not surely to less than half of its best.
+    /// It rises by more than ×1.3 and falls again, but not surely to less than half of its best.
     Peaks,
-    /// It falls by more than ÷1.3, but not surely to less than half; a speedup, surely to less than at the first point.
+    /// It falls: by more than ÷1.3, or surely by more than ÷1.14, but not surely to less than half; a speedup, surely to less
+    /// than at the first point.
     Falls,
     /// It surely falls to less than half.
     Collapses,
@@ -397,7 +398,7 @@ impl ComparisonOutcome {
         use ComparisonReason::TooFewCommonPoints;
         match self {
             Self::Unknown { reason: TooFewCommonPoints { .. } } => Some(Remedy::MorePoints),
-            Self::Unknown { .. } => Some(Remedy::MoreRounds),
+            Self::Unknown { .. } | Self::TooClose { ratio: None, .. } => Some(Remedy::MoreRounds),
             _ => None,
         }
     }

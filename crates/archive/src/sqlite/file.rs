@@ -126,7 +126,7 @@ pub(crate) fn check_writable(path: &Path, survey: Survey) -> Result<(), Error> {
 pub(crate) fn why_not_created(path: &Path, shown: &Path) -> Option<Error> {
     let made = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
     let cause = made.err().filter(|cause| cause.kind() != ErrorKind::StorageFull)?;
-    Some(Error::NotARecord(format!("{} can't be made ({cause})", shown.display())))
+    Some(Error::NotThisFile(format!("{} can't be made ({cause})", shown.display())))
 }
 
 /// Makes sure that the file at the real path `path` is a record that this knee knows, and whole,
@@ -141,7 +141,7 @@ pub(crate) fn probe(path: &Path, shown: &Path) -> Result<(), Error> {
         return Err(Error::truncated(shown));
     }
     let refused = |why: &str| {
-        Err(Error::NotARecord(format!("{} {why}, and was left alone", shown.display())))
+        Err(Error::NotThisFile(format!("{} {why}, and was left alone", shown.display())))
     };
     if header.application_id == schema::UNRELEASED_ID {
         return refused("was written by a knee before 0.1.0, which no released one reads");

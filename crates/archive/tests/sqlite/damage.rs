@@ -78,7 +78,7 @@ impl Stage {
         let before = files_of(&path);
         let read = SqliteArchive::open_read_only(&path);
         match &read {
-            Err(error @ (Error::NotARecord { .. } | Error::Refused { .. })) => {
+            Err(error @ (Error::NotThisFile { .. } | Error::Refused { .. })) => {
                 assert!(files_of(&path) == before, "refused ({error}) and changed");
             }
             Err(error) => assert_one_line(error),

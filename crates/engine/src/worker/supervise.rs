@@ -26,7 +26,8 @@ use sys::process::{End, Resources};
 
 /// How long the stacks of a worker are sampled at its deadline.
 const STACK_SAMPLE: Duration = Duration::from_millis(200);
-/// Samples are unwound this often: what they run may have ended later, and the worker's core has two sides.
+/// Samples are unwound this often: while a program that was started still runs, its files and its name can be read. Not more
+/// often, since this takes time from the other side of the worker's core.
 const TAKE_INTERVAL: Duration = Duration::from_millis(100);
 /// The end of a worker's standard error that is kept.
 const STDERR_BYTES_MAX: usize = 4 << 10;

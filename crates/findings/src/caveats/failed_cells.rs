@@ -4,6 +4,7 @@ use super::prelude::*;
 use crate::format::{count, counted, points};
 use crate::grouping::grouped;
 use model::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Cells of one subject that failed for one reason, or at the same points for several.
@@ -41,7 +42,8 @@ impl CaveatKind for FailedCells {
             let points: BTreeSet<u64> = keys.iter().map(|key| key.point).collect();
             ((series, points), (event, keys))
         });
-        let group = |((_, points), ways): (_, Vec<(String, Vec<&CellKey>)>)| {
+        let group = |((_, points), mut ways): (_, Vec<(String, Vec<&CellKey>)>)| {
+            ways.sort_by_key(|(_, keys)| Reverse(keys.len()));
             let (events, keys): (Vec<String>, Vec<Vec<&CellKey>>) = ways.into_iter().unzip();
             let keys = keys.concat();
             Self {
@@ -67,7 +69,7 @@ impl CaveatKind for FailedCells {
     }
 }
 
-/// In which ways cells failed: the first two, and how many more.
+/// In which ways cells failed: the first two of them, and how many more.
 fn in_ways(events: &[String]) -> String {
     match events {
         [first, second, _, ..] => {

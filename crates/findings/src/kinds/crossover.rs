@@ -46,9 +46,9 @@ impl FindingKind for Crossover {
             ComparisonOutcome::Crosses { crossovers } if !crossovers.is_empty() => {
                 Section::ChangesSides
             }
-            ComparisonOutcome::Unsettled { .. } | ComparisonOutcome::Unknown { .. } => {
-                Section::Open
-            }
+            ComparisonOutcome::Unsettled { .. }
+            | ComparisonOutcome::Unknown { .. }
+            | ComparisonOutcome::TooClose { ratio: None, .. } => Section::Open,
             _ => Section::ListOnly,
         }
     }
@@ -230,16 +230,20 @@ fn selected<'a>(context: &Context<'_>, table: &'a Table) -> Vec<&'a SubjectCompa
 /// one.
 fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
     let max_lead = at_most(max_lead);
-    if let Some((ratio, bound)) = ratio.and_then(|ratio| Some((ratio, ratio.close_within()?))) {
+    let Some(ratio) = ratio else {
+        return format!("too close to call{range}: neither leads by more than {max_lead}");
+    };
+    let Some(bound) = ratio.close_within() else {
+        let bound = factor(FLAT_FACTOR_MAX);
         return format!(
-            "the same within {}:{range} neither leads ({}; at no point by more than {max_lead})",
-            at_most(bound),
-            ratio_with_interval(ratio)
+            "too close to call{range}: neither leads by more than {bound} (95 %); their figures differ by {max_lead} \
+             at most"
         );
-    }
-    let bound = factor(FLAT_FACTOR_MAX);
+    };
     format!(
-        "too close to call{range}: neither leads by more than {bound}, here by {max_lead} at most"
+        "the same within {}:{range} neither leads ({}; at no point by more than {max_lead})",
+        at_most(bound),
+        ratio_with_interval(ratio)
     )
 }
 

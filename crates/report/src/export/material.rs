@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// The colours of the page, so that a subject has one colour in all pictures.
-pub const COLOURS: [&str; 8] =
+pub(super) const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#00845f", "#b8568f", "#b07d00", "#2f8fc4", "#55555c", "#7a4fb5"];
 /// Axes that span less than this are easier to read with even steps.
 pub(super) const LOGARITHMIC_FROM: f64 = 8.0;

@@ -45,7 +45,8 @@ impl<'a> Picture<'a> {
         (SIZE.0, SIZE.1 * self.tables.len() as u32)
     }
 
-    /// Draws it on what has its size, in a font of its own: a server has none.
+    /// Draws it on what has its size. Texts are measured in a font of knee's own, in which pixels have them, too: a server
+    /// has none.
     pub(super) fn draw<B: DrawingBackend>(&self, on: B) -> io::Result<()> {
         let font = register_font(FONT, FontStyle::Normal, dejavu::sans::regular());
         font.map_err(|_| io::Error::other("the font can't be read"))?;

@@ -214,3 +214,35 @@ fn singles(averages: &Averages, row: &AverageRow, max: usize) -> Vec<Vec<Markup>
     };
     averages::shown(averages).filter_map(line).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearly_equal_runs_look_nearly_equal() {
+        let average = |samples: &[f64]| {
+            let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+            Some(Average { mean, deviation: Some(0.01), samples: samples.to_vec() })
+        };
+        let row = |figures| AverageRow {
+            metric: model::MetricInfo {
+                name: "elapsed".to_owned(),
+                about: String::new(),
+                unit: "ns".to_owned(),
+                lower_is_better: true,
+                ..model::MetricInfo::default()
+            },
+            figures,
+        };
+        let span = Span::new(&row(vec![average(&[100.0, 100.01])]));
+        assert!(span.to - span.from > 5.0, "{} to {}", span.from, span.to);
+        let span = Span::new(&row(vec![average(&[10.0, 20.0]), None, average(&[100.0])]));
+        assert!(span.from < 10.0 && span.to > 100.0);
+        let range = span.to - span.from;
+        assert_eq!(span.position(span.from + range / 4.0), "25.00%");
+        // Zeros have a panel too.
+        let span = Span::new(&row(vec![average(&[0.0, 0.0])]));
+        assert!(span.to > span.from);
+    }
+}

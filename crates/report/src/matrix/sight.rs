@@ -7,35 +7,42 @@ use findings::emulation::Emulation;
 use findings::format::{duration, factor, percent};
 use model::{CPU_QUOTAS, Cell, NICE, Run};
 
+const MORE_ROUNDS: &str = "more rounds narrow their CIs";
+
 /// What two runs can see: `These runs see changes of 24 % and more; to see 5 %: in turns, by knee ab with --rounds
 /// 40`. Nothing where no series was judged, or a model computed the figures.
 pub(super) fn sight(matrix: &Matrix<'_>) -> Option<String> {
     let (comparison, new) = (matrix.only()?, matrix.columns[1].run);
     let sensitivity = comparison.sensitivity.as_ref().filter(|_| !is_predicted(new))?;
-    let rounds = |rounds: u32| more_rounds(comparison, new, rounds);
+    let rounds = |rounds: u32| more_rounds(comparison, new, rounds).1;
     Some(sentence("These runs see", sensitivity, comparison.fail_above, &rounds))
 }
 
-/// What measures so many rounds of what was compared, the `new` run with another.
-pub(super) fn more_rounds(comparison: &Comparison, new: &Run, rounds: u32) -> String {
+/// What narrows the intervals of what was compared: why, and how to measure so many rounds of it, the `new` run with
+/// another.
+pub(super) fn more_rounds(
+    comparison: &Comparison,
+    new: &Run,
+    rounds: u32,
+) -> (&'static str, String) {
+    let in_time = |times| in_that_time(rounds, times * round_ms(comparison, new));
     if comparison.paired {
-        let time = in_that_time(rounds, 2 * round_ms(comparison, new));
-        format!("the same with --rounds {rounds}{time}")
+        (MORE_ROUNDS, format!("the same with --rounds {rounds}{}", in_time(2)))
     } else if new.is_load() {
-        longer_load(new, rounds)
-    } else if comparison.is_of_two_machines() {
-        format!(
-            "both again with --rounds {rounds}{}",
-            in_that_time(rounds, round_ms(comparison, new))
-        )
+        ("a longer load has more intervals", longer_load(new, rounds))
+    } else if comparison.two_machines {
+        (MORE_ROUNDS, format!("both again with --rounds {rounds}{}", in_time(1)))
     } else {
-        in_turns(rounds, round_ms(comparison, new))
+        (
+            "taking turns removes what changes from run to run, and more rounds narrow the CIs",
+            in_turns(rounds, round_ms(comparison, new)),
+        )
     }
 }
 
 /// What another run like `run` would show, by `comparison` of it with itself: `subject` begins the sentence.
 pub fn of_another_run(comparison: &Comparison, run: &Run, subject: &str) -> Option<String> {
-    let rounds = |rounds: u32| more_rounds(comparison, run, rounds);
+    let rounds = |rounds: u32| more_rounds(comparison, run, rounds).1;
     let sensitivity = comparison.sensitivity.as_ref()?;
     Some(sentence(subject, sensitivity, None, &rounds))
 }

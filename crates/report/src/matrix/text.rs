@@ -203,14 +203,7 @@ pub(super) fn advice(matrix: &Matrix<'_>) -> Option<Warning> {
     let wanted = sensitivity
         .and_then(|sensitivity| sensitivity.rounds)
         .filter(|&wanted| wanted > rounds(new));
-    let why = if new.is_load() && !comparison.paired {
-        "a longer load has more intervals"
-    } else if comparison.paired || comparison.is_of_two_machines() {
-        "more rounds narrow their CIs"
-    } else {
-        "taking turns removes what changes from run to run, and more rounds narrow the CIs"
-    };
-    let remedy = more_rounds(comparison, new, wanted.unwrap_or(2 * rounds(new)));
+    let (why, remedy) = more_rounds(comparison, new, wanted.unwrap_or(2 * rounds(new)));
     let what = format!("{undecided} of {total} series {are} undecided{bound}: {why}");
     Some(Warning { what, remedy })
 }

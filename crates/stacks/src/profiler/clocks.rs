@@ -17,7 +17,7 @@ use sys::perf::{CountedEvent, Counter, Event, Modes, Ring, SampleClock, Sampling
 /// The size of a ring's data for a thousand samples a second. At higher rates it is larger, up to a limit.
 const RING_PAGES: usize = 128;
 const RING_PAGES_MAX: usize = 2048;
-/// A smaller ring than this loses samples between two looks.
+/// A smaller ring than this loses samples before it is emptied.
 const RING_PAGES_MIN: usize = 8;
 const PAGE_BYTES: usize = 4096;
 
@@ -63,7 +63,7 @@ pub(super) struct Setting {
 
 pub(super) struct Clocks {
     pub setting: Setting,
-    cpus: Vec<CpuClock>,
+    cpus: Arc<[CpuClock]>,
     rings: Arc<Mutex<Rings>>,
     /// Whatever empties the rings ends when this is closed.
     emptied: Option<PipeWriter>,
@@ -172,7 +172,7 @@ impl Clocks {
             return Err(Errno::PERM.into());
         }
         let mut events = Vec::new();
-        for CpuClock { event: clock, cpu } in &self.cpus {
+        for CpuClock { event: clock, cpu } in &*self.cpus {
             let tracepoint = |&id| Event::tracepoint_on_cpu(id, *cpu, STACK_BYTES_OF_SWITCHES);
             for event in ids.iter().map(tracepoint).chain([Event::switches_on_cpu(*cpu)]) {
                 let event = event?;
@@ -189,10 +189,8 @@ impl Clocks {
     pub fn enable(&mut self) -> Result<(), ProfileError> {
         let refused = |error: io::Error| ProfileError::System(error.to_string());
         let (ended, emptied) = io::pipe().map_err(refused)?;
-        let each = self.cpus.iter().map(|clock| clock.event.try_clone());
-        let events: Vec<Event> = each.collect::<io::Result<_>>().map_err(refused)?;
-        let rings = Arc::clone(&self.rings);
-        thread::Builder::new().spawn(move || empty(&rings, events, &ended)).map_err(refused)?;
+        let (rings, cpus) = (Arc::clone(&self.rings), Arc::clone(&self.cpus));
+        thread::Builder::new().spawn(move || empty(&rings, &cpus, &ended)).map_err(refused)?;
         self.emptied = Some(emptied);
         let mut events = self.cpus.iter().map(|clock| &clock.event).chain(&self.tracepoints);
         events.try_for_each(Event::enable).map_err(refused)
@@ -219,7 +217,7 @@ impl Clocks {
     }
 
     fn attach_thread(&mut self, tid: u32) -> io::Result<()> {
-        for clock in &self.cpus {
+        for clock in &*self.cpus {
             let target = Target::Descent { tid, cpu: clock.cpu };
             let event = match Event::clock(target, self.setting.sampling) {
                 Ok(event) => event,
@@ -260,22 +258,24 @@ impl Clocks {
     }
 }
 
-/// Empties the rings of `events` as they fill, until `ended` is closed on its other side.
-fn empty(rings: &Mutex<Rings>, mut events: Vec<Event>, ended: &PipeReader) {
+/// Empties the rings of `cpus` as they fill, until `ended` is closed on its other side.
+fn empty(rings: &Mutex<Rings>, cpus: &[CpuClock], ended: &PipeReader) {
     // A ring fills while others have the CPUs. Without the right to a higher priority, this thread waits like them.
     let _ = setpriority_process(Some(gettid()), NICE_MIN);
-    let mut after = None;
+    let of_end = [PollFd::new(ended, PollFlags::IN)];
+    let of_rings = cpus.iter().map(|clock| PollFd::new(&clock.event, PollFlags::IN));
+    let (mut watched, mut after): (Vec<PollFd<'_>>, _) =
+        (of_end.into_iter().chain(of_rings).collect(), None);
     loop {
-        let mut watched = vec![PollFd::new(ended, PollFlags::IN)];
-        watched.extend(events.iter().map(|event| PollFd::new(event, PollFlags::IN)));
         let failed = poll(&mut watched, after.as_ref()).is_err_and(|errno| errno != Errno::INTR);
         if failed || !watched[0].revents().is_empty() {
             return;
         }
-        let has_ended = |event: &PollFd<'_>| event.revents().contains(PollFlags::HUP);
-        if watched.iter().any(has_ended) {
+        let is_over =
+            |event: &PollFd<'_>| event.revents().intersects(PollFlags::HUP | PollFlags::ERR);
+        if watched.iter().any(is_over) {
             after = Some(LOOKED_AT_AFTER);
-            events.clear();
+            watched.truncate(1);
         }
         rings.lock().unwrap_or_else(PoisonError::into_inner).empty();
     }
@@ -373,7 +373,11 @@ fn online_cpus() -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::start;
+    use rustix::process::{Pid, Signal};
     use std::cell::RefCell;
+    use std::io::BufRead;
+    use std::process::Command;
 
     #[test]
     fn rings_grow_with_the_rate() {
@@ -390,6 +394,36 @@ mod tests {
             return eprintln!("SKIPPED: no counter of cycles");
         };
         assert!((1e8..2e10).contains(&cycles), "{cycles}");
+    }
+
+    #[test]
+    fn rings_are_emptied_as_they_fill_and_after_their_thread_has_ended() {
+        let of_thread = |target, sampling| match target {
+            Target::Cpu(_) => Err(Errno::ACCESS.into()),
+            target @ Target::Descent { .. } => Event::clock(target, sampling),
+        };
+        for open in [&Event::clock as Open<'_>, &of_thread] {
+            let mut shell = Command::new("sh");
+            // What it starts is sampled, too, and is busy when it has ended itself.
+            shell.args(["-c", "read go; while :; do :; done & echo $!"]);
+            let (mut shell, mut out) = start(&mut shell);
+            let clocks = Clocks::open_with(shell.0.id(), 9_973, None, open);
+            let Ok(mut clocks) = clocks else { return eprintln!("SKIPPED: nothing is sampled") };
+            clocks.enable().unwrap();
+            shell.go();
+            let mut busy = String::new();
+            out.read_line(&mut busy).unwrap();
+            shell.0.wait().unwrap();
+            let pages = ring_pages(9_973, clocks.setting.scope);
+            let end = Instant::now() + Duration::from_secs(60);
+            let emptied = || clocks.rings.lock().unwrap().bytes.len();
+            while emptied() < 2 * pages * PAGE_BYTES && Instant::now() < end {
+                thread::sleep(Duration::from_millis(20));
+            }
+            let busy = busy.trim().parse().ok().and_then(Pid::from_raw).unwrap();
+            rustix::process::kill_process(busy, Signal::KILL).unwrap();
+            assert!(emptied() >= 2 * pages * PAGE_BYTES, "{} bytes", emptied());
+        }
     }
 
     #[test]

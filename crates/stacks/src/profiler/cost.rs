@@ -1,6 +1,6 @@
 //! What a sample costs here, and the rate that follows.
 //!
-//! A thread polls a pipe and reads its CPU time around each call. The calls that a sample fell into, and the next few, take
+//! A thread polls a pipe and reads the clock around each call. The calls that a sample fell into, and the next few, take
 //! longer than others: by the interrupt, the exits of a virtual machine for it, the walk over the kernel's part of the
 //! stack, the copy of the program's, and the caches that are cold after it.
 
@@ -22,7 +22,9 @@ const LOOK: Duration = Duration::from_millis(60);
 /// Entries of a call, all of one pipe: some microseconds.
 const ENTRIES: usize = 256;
 /// After as many calls the caches are warm again.
-const CALLS_AFTER: usize = 10;
+const CALLS_AFTER: u64 = 10;
+/// Where a thread is without a CPU for longer, others had it.
+const ELSEWHERE_NS_MAX: u64 = 100_000;
 /// Of fewer samples the mean is left to chance.
 const SAMPLES_MIN: usize = 6;
 
@@ -36,7 +38,7 @@ fn rate_hz(cost_ns: f64) -> u64 {
     RATES_HZ.into_iter().find(is_cheap).unwrap_or(RATES_HZ[RATES_HZ.len() - 1])
 }
 
-/// The CPU time that a sample of the calling thread takes from it; none where nothing can be sampled, or others have the CPU.
+/// The time that a sample of the calling thread takes from it; none where nothing can be sampled, or others have the CPU.
 fn sample_cost_ns() -> Option<f64> {
     let cycles = cycles_per_s();
     let mut clocks =
@@ -46,16 +48,19 @@ fn sample_cost_ns() -> Option<f64> {
     clocks.disable();
     let mut bytes = Vec::new();
     clocks.take(&mut bytes);
-    let own = gettid().as_raw_pid().cast_unsigned();
-    let mut usual: Vec<u64> =
-        calls.windows(2).map(|pair| pair[1].cpu_ns - pair[0].cpu_ns).collect();
+    let mut usual: Vec<u64> = calls.windows(2).map(|pair| pair[1].since(&pair[0])).collect();
     usual.sort_unstable();
-    let usual_ns = *usual.get(usual.len() / 2)? as f64 * CALLS_AFTER as f64;
+    let usual_ns = *usual.get(usual.len() / 2)?;
+    // No other sample falls into them.
+    let slowed = (1_000_000_000 / RATES_HZ[0] / 2 / usual_ns.max(1)).clamp(1, CALLS_AFTER);
+    let own = gettid().as_raw_pid().cast_unsigned();
     let of_sample = |record: Record<'_>| {
         let Record::Sample(sample) = record else { return None };
         let at = calls.partition_point(|call| call.time_ns <= sample.time_ns).checked_sub(1)?;
-        let (from, to) = (&calls[at], calls.get(at + CALLS_AFTER)?);
-        (sample.tid == own).then_some((to.cpu_ns - from.cpu_ns) as f64 - usual_ns)
+        let (from, to) = (&calls[at], calls.get(at + slowed as usize)?);
+        let elsewhere_ns = to.since(from).saturating_sub(to.cpu_ns - from.cpu_ns);
+        let had_cpu = elsewhere_ns < ELSEWHERE_NS_MAX;
+        (sample.tid == own && had_cpu).then(|| to.since(from) as f64 - (usual_ns * slowed) as f64)
     };
     let costs: Vec<f64> = records(&bytes).filter_map(of_sample).collect();
     (costs.len() >= SAMPLES_MIN).then(|| costs.iter().sum::<f64>() / costs.len() as f64)
@@ -64,8 +69,14 @@ fn sample_cost_ns() -> Option<f64> {
 /// The beginning of a call.
 struct Call {
     time_ns: u64,
-    /// CPU time of the thread.
+    /// CPU time of the thread; some kernels leave interrupts out.
     cpu_ns: u64,
+}
+
+impl Call {
+    fn since(&self, earlier: &Call) -> u64 {
+        self.time_ns - earlier.time_ns
+    }
 }
 
 fn calls() -> io::Result<Vec<Call>> {

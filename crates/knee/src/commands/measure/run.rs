@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn a_file_that_is_no_record_is_refused_but_a_full_disk_is_not() {
         let path = PathBuf::from("x.db");
-        assert!(names_the_wrong_thing(&Error::NotARecord(String::new())));
+        assert!(names_the_wrong_thing(&Error::NotThisFile(String::new())));
         assert!(!names_the_wrong_thing(&Error::DiskFull(path.clone())));
         assert!(!names_the_wrong_thing(&Error::ReadOnly(path)));
     }

@@ -64,7 +64,9 @@ fn listing(table: &ProfileTable, function: &SampledFunction, id: &str) -> Markup
             cells.push(html! { code.bytes { (instruction.bytes) } });
             cells.push(html! { code { (instruction.text) } });
         }
-        cells.push(html! { (instruction.source) });
+        if has_source {
+            cells.push(html! { (instruction.source) });
+        }
         cells
     };
     let rows = head::rows(&columns, hottest.into_iter().map(row));

@@ -491,6 +491,7 @@ mod tests {
             margin: 0.05,
             fail_above: None,
             paired: false,
+            two_machines: false,
             sensitivity: None,
             judged: 2,
             differences: Vec::new(),

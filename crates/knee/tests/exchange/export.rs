@@ -232,5 +232,6 @@ fn the_page_about_exports_shows_what_is_printed() {
     }
     let without_example: Vec<&str> =
         formats().filter(|format| !page.contains(&format!("--format {format}"))).collect();
-    assert!(without_example.is_empty() && shown >= TABLE.len(), "{shown}: {without_example:?}");
+    // All but the pixels of png are text.
+    assert!(without_example.is_empty() && shown >= TABLE.len() - 1, "{shown}: {without_example:?}");
 }

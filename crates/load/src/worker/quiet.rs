@@ -20,6 +20,10 @@ impl Quiet {
     /// Now events are looked for.
     pub(super) fn look(&mut self, now_ns: i64) {
         if now_ns - self.looked_ns > OWN_PAUSE_NS {
+            // Until the pause none came to what was given up.
+            if let Some(sent_ns) = self.gave_up_ns {
+                self.note(sent_ns, self.looked_ns);
+            }
             self.last_ns = now_ns;
         }
         self.looked_ns = now_ns;
@@ -33,11 +37,16 @@ impl Quiet {
     /// A reply has come to a request that was sent then; or the load has ended, and none has.
     pub(super) fn end(&mut self, sent_ns: i64, now_ns: i64) {
         let sent_ns = self.gave_up_ns.take().map_or(sent_ns, |first| first.min(sent_ns));
-        let from_ns = self.last_ns.max(sent_ns);
-        if self.max.is_none_or(|(from, until)| now_ns - from_ns > until - from) {
-            self.max = Some((from_ns, now_ns));
-        }
+        self.note(sent_ns, now_ns);
         self.last_ns = now_ns;
+    }
+
+    /// None came until then to a request that was sent at `sent_ns`.
+    fn note(&mut self, sent_ns: i64, until_ns: i64) {
+        let from_ns = self.last_ns.max(sent_ns);
+        if self.max.is_none_or(|(from, until)| until_ns - from_ns > until - from) {
+            self.max = Some((from_ns, until_ns));
+        }
     }
 
     /// The longest, from `zero_ns` on.
@@ -58,6 +67,18 @@ mod tests {
     fn max_quiet(quiet: &Quiet) -> (f64, f64) {
         let stall = quiet.max_quiet(0).unwrap();
         (stall.from_s, stall.length_s)
+    }
+
+    #[test]
+    fn a_pause_of_its_own_ends_a_stall_and_hides_none() {
+        let mut quiet = Quiet::default();
+        for ms in (0..=1_000).step_by(100) {
+            quiet.look(ms * MS);
+        }
+        quiet.give_up(200 * MS);
+        quiet.look(1_500 * MS);
+        quiet.end(1_400 * MS, 1_600 * MS);
+        assert_eq!(max_quiet(&quiet), (0.2, 0.8));
     }
 
     #[test]

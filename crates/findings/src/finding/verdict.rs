@@ -2,6 +2,7 @@
 
 use crate::format::{count, divided, factor, ratio};
 use crate::kinds::Section;
+use analysis::thresholds::FLAT_FACTOR_MAX;
 use analysis::{Class, Growth, Rate, RateTrend, Row, Speedup};
 
 /// An order of growth or a trend, with its size.
@@ -77,6 +78,14 @@ pub(crate) const fn of_trend(trend: RateTrend) -> (Tag, Section) {
     }
 }
 
+/// Where an answer has what a factor grew by: what is no more than flat stops nothing, though it surely grows.
+pub(crate) fn of_grown(section: Section, factor: f64) -> Section {
+    match section {
+        Section::StopsScaling if factor <= FLAT_FACTOR_MAX => Section::WorthKnowing,
+        section => section,
+    }
+}
+
 impl From<&Growth> for VerdictWord {
     fn from(growth: &Growth) -> Self {
         Self { tag: of_class(growth.class).0, by: factor(growth.factor.value) }
@@ -127,5 +136,17 @@ impl VerdictWord {
         let growth = row.growth.as_ref().map(Self::from);
         let speedup = || row.speedup.as_ref().map(Self::from);
         growth.or_else(speedup).or_else(|| row.rate.as_ref().map(Self::from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_grows_by_no_more_than_is_flat_stops_nothing() {
+        let section = |factor| of_grown(of_class(Class::AtMostLinear).1, factor);
+        assert_eq!([1.25, 1.35].map(section), [Section::WorthKnowing, Section::StopsScaling]);
+        assert_eq!(of_grown(of_trend(RateTrend::Holds).1, 1.1), Section::Holds);
     }
 }

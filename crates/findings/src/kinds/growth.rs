@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::finding::clusters::{Cluster, clustered};
-use crate::finding::verdict::of_class;
+use crate::finding::verdict::{of_class, of_grown};
 use crate::format::{class, clauses, count, divided, exponent_of, factor, significant};
 use crate::reasons;
 use analysis::{Class, GrowthReason, Remedy};
@@ -24,7 +24,7 @@ impl FindingKind for Growth {
     }
 
     fn section(&self) -> Section {
-        of_class(self.class).1
+        of_grown(of_class(self.class).1, self.factor.value)
     }
 
     fn rank(&self) -> f64 {
@@ -35,6 +35,7 @@ impl FindingKind for Growth {
         let is_open = self.class == Class::Undecided;
         (shared_class(self.class), self.to) == (shared_class(second.class), second.to)
             && (!is_open || self.reason == second.reason)
+            && self.section() == second.section()
     }
 
     /// `poll and ppoll are linear: ×366 to ×369 from 10 to 10,000 watched descriptors; 1.04 to 1.05 ms per call at 10,000`,

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use super::unfinished::explains;
 use crate::finding::clusters::{Cluster, clustered};
-use crate::finding::verdict::of_trend;
+use crate::finding::verdict::{of_grown, of_trend};
 use crate::format::{
     ci, clauses, count, counted, factor, fall, interval, list, multiple, position, ratio,
     significant, trend,
@@ -28,7 +28,7 @@ impl FindingKind for Trend {
     }
 
     fn section(&self) -> Section {
-        of_trend(self.trend).1
+        of_grown(of_trend(self.trend).1, 1.0 / self.factor.value)
     }
 
     fn rank(&self) -> f64 {
@@ -42,6 +42,7 @@ impl FindingKind for Trend {
         let is_open = self.trend == RateTrend::Undecided;
         (self.trend, self.to) == (second.trend, second.to)
             && (!is_open || self.reason == second.reason)
+            && self.section() == second.section()
     }
 
     /// `select and poll collapse ÷7.71 to ÷8.21 from 0 to 15,000 dead connections, leaving 11.2 to 12.6 k replies/s`, `futex holds

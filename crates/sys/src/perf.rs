@@ -379,7 +379,7 @@ impl Event {
     }
 }
 
-/// Samples with call chains, and with so many bytes of a program's stack. No thread is woken.
+/// Samples with call chains, and with so many bytes of a program's stack. What polls the event is woken at half a ring.
 fn with_stacks(stack_bytes: u32) -> Attributes {
     let has_state = USER_REGISTERS != 0 && stack_bytes > 0;
     Attributes {

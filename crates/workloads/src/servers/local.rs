@@ -138,7 +138,8 @@ impl LocalServer {
 pub fn descriptors_left(pids: &[i32]) -> Option<u64> {
     let left = pids.iter().map(|&pid| {
         let limit = descriptor_limit(pid)?;
-        Some(limit.saturating_sub(descriptors_of(pid).ok()?))
+        // The limit is of each table, which most threads share.
+        Some(limit.saturating_sub(descriptors_in_tables(pid).ok()?.into_iter().max()?))
     });
     left.sum()
 }
@@ -304,8 +305,13 @@ fn descriptor_limit(pid: i32) -> Option<u64> {
 /// # Errors
 /// Where it is gone, or another user's.
 pub fn descriptors_of(pid: i32) -> io::Result<u64> {
+    Ok(descriptors_in_tables(pid)?.into_iter().sum())
+}
+
+/// How many are in the table of each of its threads.
+fn descriptors_in_tables(pid: i32) -> io::Result<Vec<u64>> {
     let threads = read_dir(format!("/proc/{pid}/task"))?;
-    threads.map(|thread| descriptors_in(&thread?.path().join("fd"))).sum()
+    threads.map(|thread| descriptors_in(&thread?.path().join("fd"))).collect()
 }
 
 /// How many descriptors are in a thread's table; none where it has ended since it was listed.
@@ -392,6 +398,27 @@ mod tests {
 
     fn own_pid() -> i32 {
         std::process::id().cast_signed()
+    }
+
+    #[test]
+    fn threads_that_share_a_table_share_its_limit() {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let ended = std::sync::Arc::new(std::sync::Mutex::new(ended));
+        let wait = || {
+            let ended = std::sync::Arc::clone(&ended);
+            std::thread::spawn(move || ended.lock().map(|ended| ended.recv().is_ok()).is_ok())
+        };
+        let threads: Vec<_> = (0..40).map(|_| wait()).collect();
+        let limit = descriptor_limit(own_pid()).unwrap();
+        let tables = descriptors_in_tables(own_pid()).unwrap();
+        let left = descriptors_left(&[own_pid()]).unwrap();
+        drop(end);
+        for thread in threads {
+            assert!(thread.join().is_ok());
+        }
+        assert!(tables.len() > 40, "{tables:?}");
+        let fullest = tables.into_iter().max().unwrap();
+        assert!(left + 2 * fullest + 100 > limit, "{left} of {limit} left, {fullest} there");
     }
 
     #[test]

@@ -329,7 +329,7 @@ mod tests {
             rate: None,
             speedup: None,
             scaling: None,
-            unfinished: Vec::new(),
+            failed: Vec::new(),
             modes: None,
             steps: Vec::new(),
             levels: Vec::new(),

@@ -8,7 +8,7 @@ use crate::gather::positions::{around, cold, is_shown, positions};
 use crate::stats::quantiles::median;
 use crate::stats::whole_quantile::{Intervals, WholeQuantile};
 use crate::tables::distributions;
-use crate::{CutShort, FactByPoint, MissingFigure, Unfinished};
+use crate::{CutShort, FactByPoint, FailedAt, MissingFigure};
 use fastrand::Rng;
 use model::{
     Cell, CellKey, Fact, FailureReason, LoadOutcome, Metric, MetricInfo, Outcome, Parameters, Run,
@@ -144,20 +144,19 @@ impl<'a> Gathered<'a> {
         Some((Cloud::new(rounds.into_iter().collect(), random)?, trajectory))
     }
 
-    /// Where cells of `subject` did not finish, ascending.
-    pub(crate) fn unfinished(&self, subject: &str, parameters: &Parameters) -> Vec<Unfinished> {
+    /// Where cells of `subject` failed, ascending: those that did not finish first.
+    pub(crate) fn failed(&self, subject: &str, parameters: &Parameters) -> Vec<FailedAt> {
         let of_subject = self.at.iter().filter(|(key, _)| key.0 == subject && key.1 == parameters);
         let at_point = |(key, cells): (&SeriesPoint<'_>, &PointCells<'_>)| {
-            let mut late = cells.failed.iter().filter(|reason| reason.is_unfinished());
-            let first = late.next()?;
-            Some(Unfinished {
-                point: key.2,
-                cells: 1 + late.count() as u32,
-                total: (cells.failed.len() + cells.measured.len()) as u32,
-                reason: (*first).clone(),
-            })
+            let so = |is_late: bool| {
+                let mut so = cells.failed.iter().filter(|why| why.is_unfinished() == is_late);
+                let reason = (*so.next()?).clone();
+                let total = (cells.failed.len() + cells.measured.len()) as u32;
+                Some(FailedAt { point: key.2, cells: 1 + so.count() as u32, total, reason })
+            };
+            [so(true), so(false)].into_iter().flatten().collect::<Vec<FailedAt>>()
         };
-        of_subject.filter_map(at_point).collect()
+        of_subject.flat_map(at_point).collect()
     }
 
     /// The cells of `subject` at `point`; `None` where nothing was planned or ended.

@@ -31,6 +31,7 @@ pub fn history(runs: Vec<Measured>, terms: &Terms) -> Option<History> {
     let (mut lines, other_units) = joined::lines(&runs, &workload);
     left_out.extend(other_units);
     left_out.extend(joined::unfinished(&runs));
+    left_out.extend(joined::failed(&runs, &lines));
     let judged = lines.iter().filter(|line| can_be_judged(line)).count();
     left_out.extend(without_ratio(&lines));
     for line in &mut lines {

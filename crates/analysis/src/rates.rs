@@ -14,7 +14,7 @@ use crate::growth::levels::{Level, MeasuredPoint, draws, levels};
 use crate::growth::{Judged, Turn, judge};
 use crate::stats::quantiles::{quantile, sorted};
 use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, FALSE_ALARM, POSITION_RATIO_MAX};
-use crate::{Best, Class, Estimate, Halved, Rate, RateTrend, TrendReason, Unfinished};
+use crate::{Best, Class, Estimate, FailedAt, Halved, Rate, RateTrend, TrendReason};
 
 /// The same of a rate that begins at one of the part for each of the whole (threads per CPU). Where it has halved by
 /// the very next point, the position is somewhere between the two: nothing was measured between sharing nothing and
@@ -170,10 +170,10 @@ pub(crate) fn beyond(
     rate: Option<Rate>,
     points: &[MeasuredPoint],
     one_each: u64,
-    unfinished: &[Unfinished],
+    failed: &[FailedAt],
 ) -> Option<Rate> {
     let Some(last) = points.last().map(|at| at.point) else { return rate };
-    let mut unfinished = unfinished.iter().map(|unfinished| unfinished.point);
+    let mut unfinished = failed.iter().filter(|at| at.reason.is_unfinished()).map(|at| at.point);
     let dead = unfinished.find(|&point| point > last.max(one_each));
     let collapses = |rate: &Rate| rate.trend == RateTrend::Collapses;
     let Some(dead) = dead.filter(|_| last >= one_each && !rate.as_ref().is_some_and(collapses))

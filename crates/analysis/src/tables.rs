@@ -202,12 +202,12 @@ impl Context<'_> {
         // Orders of growth are those of costs: a rate that rises or falls has none.
         let is_cost = self.metric.lower_is_better && !self.workload.averages && !is_staircase;
         let growth = if is_cost { growth(&counting) } else { None };
-        let unfinished = self.gathered.unfinished(&subject.name, self.parameters);
+        let failed = self.gathered.failed(&subject.name, self.parameters);
         let rate = self.rate(&counting, one_each).filter(|_| !is_staircase);
         // The other metrics have no figures there either, which says nothing new.
         let headline_from = one_each.filter(|_| self.headline);
         let rate = match headline_from {
-            Some(one_each) => rates::beyond(rate, &measured, one_each, &unfinished),
+            Some(one_each) => rates::beyond(rate, &measured, one_each, &failed),
             None => rate,
         };
         let workers_to = headline_from.or_else(|| self.table_of_workers(points));
@@ -243,7 +243,7 @@ impl Context<'_> {
             rate,
             speedup,
             scaling,
-            unfinished,
+            failed,
             modes: shape.modes,
             steps: shape.steps,
             levels: self.levels(subject),

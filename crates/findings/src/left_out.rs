@@ -1,6 +1,7 @@
 //! What a comparison or a history leaves out, as sentences with their remedies.
 
 use crate::format::{Unit, count, counted, list, points};
+use crate::limit;
 use analysis::compare::{
     self, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure,
 };
@@ -158,6 +159,10 @@ pub fn of_history(left_out: &history::LeftOut) -> Warning {
         }
         L::NoValue { runs, key } => {
             format!("{}: no {key} is known, neither as a label nor as a fact", are_left_out(runs))
+        }
+        L::Failed { run, label, axis, at, more } => {
+            let more = if *more > 0 { format!(", and {more} more lines") } else { String::new() };
+            format!("Run {run} failed: {label}: {}{more}", limit::failed(at, axis))
         }
         L::NotPositive { lines, total } => {
             let zeros = "figures that are not above zero, which have no ratio";

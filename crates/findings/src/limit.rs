@@ -3,7 +3,7 @@
 use crate::format::{class, count, counted, factor, interval, multiple, significant, singular};
 use crate::reasons;
 use analysis::growth::limit::{Kept, LimitCheck, at_most};
-use analysis::{Analysis, Class, Estimate, Growth, GrowthReason, Row};
+use analysis::{Analysis, Class, Estimate, FailedAt, Growth, GrowthReason, Row};
 use model::Parameters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +35,9 @@ pub struct JudgedSeries {
     pub verdict: Kept,
     /// How it grows; absent with fewer than two points.
     pub growth: Option<Growth>,
+    /// The points at which cells failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedAt>,
     /// All of this as a sentence.
     pub sentence: String,
 }
@@ -58,6 +61,7 @@ pub fn judge(analysis: &Analysis, limit: Class) -> Option<Judgement> {
             parameters: table.parameters.clone(),
             verdict: check.kept,
             growth: row.growth.clone(),
+            failed: row.failed.clone(),
         }
     });
     let series: Vec<JudgedSeries> = judged.collect();
@@ -151,12 +155,22 @@ fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Class, &str)) -> Stri
         return format!("{head}{}{remedy}", too_few_points(row));
     };
     let open = match (grown.classes.last(), &grown.reason) {
-        _ if check.kept != Kept::Open => String::new(),
+        _ if check.kept != Kept::Open || !row.failed.is_empty() => String::new(),
         (_, Some(reason @ GrowthReason::GrowsAndFalls { .. })) | (None, Some(reason)) => {
             format!(", because {}", reasons::growth(reason))
         }
         (Some(highest), _) => format!("; {} is not excluded", class(*highest)),
         (None, None) => String::new(),
     };
-    format!("{head}{}{open}{remedy}", growth(grown, axis))
+    let failed = row.failed.iter().map(|at| failed(at, axis));
+    let parts: Vec<String> =
+        [growth(grown, axis) + &open + &remedy].into_iter().chain(failed).collect();
+    head + &parts.join("; ")
+}
+
+/// `5 of 5 cells failed at 10,000 n: timeout`.
+pub(crate) fn failed(at: &FailedAt, axis: &str) -> String {
+    let total = counted(&count(at.total.into()), "cells");
+    let (cells, point) = (count(at.cells.into()), counted(&count(at.point), axis));
+    format!("{cells} of {total} failed at {point}: {}", at.reason.event())
 }

@@ -102,9 +102,11 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
             let all = match what {
                 Unserved::Requests => "requests fail or have no reply",
                 Unserved::Connections => "connections never get a reply",
+                Unserved::Rounds => "rounds fail",
             };
             let (base, new) = (share(*base), share(*new));
-            format!("{subject} at {at}: {new} {all}; in base {base}")
+            let open = change.direction.is_none().then_some(": more rounds tell whether by chance");
+            format!("{subject} at {at}: {new} {all}; in base {base}{}", open.unwrap_or_default())
         }
     };
     let calls = change.calls.as_ref().map(|calls| calls_at(calls, new));

@@ -65,10 +65,11 @@ pub(super) fn changes(
         for row in pair.tables[1].rows.iter().filter(|_| pair.tables[1].headline) {
             let Some(before) = pair.tables[0].row(&row.subject) else { continue };
             let outcomes = series::outcomes(before, row).into_iter();
+            let outcomes = outcomes.map(|(direction, detail)| (Some(direction), detail));
             for (direction, detail) in
                 outcomes.chain(series::served(runs, pair.tables, &row.subject))
             {
-                add(Outcome, Some(direction), &[&row.subject], detail);
+                add(Outcome, direction, &[&row.subject], detail);
             }
         }
     }

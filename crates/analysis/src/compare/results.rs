@@ -369,9 +369,9 @@ pub enum ChangeDetail {
         /// How far it came in base.
         short: CutShort,
     },
-    /// A load serves a lesser or a larger share of its requests or connections.
+    /// A load serves a lesser or a larger share of its requests or connections, or a point fails in other rounds.
     Served {
-        /// Requests or connections.
+        /// Requests, connections or rounds.
         what: Unserved,
         /// The point.
         point: u64,
@@ -406,6 +406,8 @@ pub enum Unserved {
     Requests,
     /// Connections over which requests were sent and no reply came.
     Connections,
+    /// Rounds in which the cell failed, of a point that others measured.
+    Rounds,
 }
 
 /// Sorts of changes.

@@ -150,13 +150,13 @@ fn failed_where_measured<'a>(
     Some((points, *reasons.first()?))
 }
 
-/// Where `subject` serves a lesser or a larger share of its requests or connections than in base: a rate and a latency
-/// count successes only.
+/// Where a lesser or a larger share of the requests or connections of `subject`, or of its rounds, is served than in base:
+/// a rate and a latency count successes only. Rounds that fail now are a change of no direction where chance may be why.
 pub(super) fn served(
     runs: [&Run; 2],
     tables: [&Table; 2],
     subject: &str,
-) -> Vec<(Direction, ChangeDetail)> {
+) -> Vec<(Option<Direction>, ChangeDetail)> {
     let counts = |side: usize, point: u64| {
         let mut cells = tables[side].cells(runs[side], subject);
         cells.find_map(|cell| Some(&cell.load.as_ref().filter(|_| cell.key.point == point)?.counts))
@@ -166,13 +166,28 @@ pub(super) fn served(
         if let (Some(base), Some(new)) = (counts(0, point), counts(1, point)) {
             pairs.extend(shares([base, new]).map(|(what, both)| (point, what, both)));
         }
+        if let [Some(base), Some(new)] = tables.map(|table| failed_rounds(table, subject, point)) {
+            pairs.push((point, Unserved::Rounds, [base, new]));
+        }
     }
+    // Where nothing fails, nothing can be another by chance.
+    pairs.retain(|(_, _, both)| both.iter().any(|share| share.count > 0));
     let chance = FALSE_ALARM / pairs.len().max(1) as f64;
     let change = |(point, what, [base, new]): (u64, Unserved, [Share; 2])| {
-        let direction = direction([base, new], chance)?;
-        Some((direction, ChangeDetail::Served { what, point, base, new }))
+        let direction = direction([base, new], chance);
+        let is_new = what == Unserved::Rounds && new.share() > base.share();
+        let change = (direction, ChangeDetail::Served { what, point, base, new });
+        (direction.is_some() || is_new).then_some(change)
     };
     pairs.into_iter().filter_map(change).collect()
+}
+
+/// The rounds in which `subject` failed at `point`, where it has a figure of others.
+fn failed_rounds(table: &Table, subject: &str, point: u64) -> Option<Share> {
+    let row = table.row(subject)?;
+    let failed = row.failed.iter().filter(|at| at.point == point);
+    let count = failed.map(|at| u64::from(at.cells)).sum();
+    Some(Share { count, all: count + u64::from(row.at(point)?.rounds) })
 }
 
 /// The shares of requests and of connections that were not served, in base and in new.

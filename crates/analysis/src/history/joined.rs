@@ -35,6 +35,23 @@ pub(super) fn unfinished(runs: &[Measured]) -> Option<LeftOut> {
     (!runs.is_empty()).then_some(LeftOut::Unfinished { runs })
 }
 
+/// Where cells of the newest run failed, of which `lines` has figures.
+pub(super) fn failed(runs: &[Measured], lines: &[Line]) -> Option<LeftOut> {
+    let newest = runs.last()?;
+    let mut failed = lines.iter().filter_map(|line| {
+        let series = newest.failed.get(&(line.subject.clone(), line.parameters.clone()))?;
+        Some((line, series.iter().find(|at| at.point == line.point)?))
+    });
+    let (line, at) = failed.next()?;
+    Some(LeftOut::Failed {
+        run: newest.summary.number,
+        label: line.label.clone(),
+        axis: line.axis.clone(),
+        at: at.clone(),
+        more: failed.count(),
+    })
+}
+
 /// Why a run can't be joined with the newest.
 fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
     if run.predicted != newest.predicted {

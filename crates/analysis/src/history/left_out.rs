@@ -1,5 +1,6 @@
 //! What a history leaves out: data.
 
+use crate::FailedAt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,6 +42,19 @@ pub enum LeftOut {
         runs: Vec<i64>,
         /// The fact or the label.
         key: String,
+    },
+    /// Cells of the newest run failed, of lines that have figures of other runs.
+    Failed {
+        /// The number of the run.
+        run: i64,
+        /// The name of the first of these lines in reports.
+        label: String,
+        /// The quantity that grows.
+        axis: String,
+        /// How many of its cells failed, where, and why.
+        at: FailedAt,
+        /// How many more lines.
+        more: usize,
     },
     /// Lines have figures that are not above zero, and are not judged.
     NotPositive {

@@ -3,7 +3,7 @@
 use crate::gather::Gathered;
 use crate::stats::bootstrap::{self, budget_interval, median_over_rounds};
 use crate::stats::random::generator;
-use crate::{Estimate, is_predicted};
+use crate::{Estimate, FailedAt, is_predicted};
 use model::{Fact, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
@@ -31,6 +31,8 @@ pub struct Measured {
     pub workers: Option<String>,
     /// The medians, in the order of tables.
     pub figures: Vec<(FigurePath, Estimate)>,
+    /// Where cells failed, by subject and parameters.
+    pub failed: BTreeMap<(String, Parameters), Vec<FailedAt>>,
 }
 
 /// The metric, series and point of a figure.
@@ -71,6 +73,7 @@ pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> 
         predicted: is_predicted(run),
         workers: workers(run),
         figures: figures(run, info, wanted),
+        failed: failed(run, info),
     })
 }
 
@@ -78,6 +81,20 @@ pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> 
 fn workers(run: &Run) -> Option<String> {
     let by = run.summary.labels.get(WORKERS).filter(|_| !run.plan.paired_with.is_empty())?;
     (by != OWN).then(|| by.clone())
+}
+
+fn failed(run: &Run, info: &WorkloadInfo) -> BTreeMap<(String, Parameters), Vec<FailedAt>> {
+    let gathered = Gathered::new(run, &info.name);
+    let series = info.subjects.iter().flat_map(|subject| {
+        let parameters = gathered.parameters.iter();
+        parameters.map(|&parameters| (subject.name.clone(), parameters.clone()))
+    });
+    series
+        .map(|(subject, parameters)| {
+            let failed = gathered.failed(&subject, &parameters);
+            ((subject, parameters), failed)
+        })
+        .collect()
 }
 
 fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(FigurePath, Estimate)> {

@@ -57,7 +57,7 @@ impl<'a> Comparisons<'a> {
     pub(crate) fn rankings(&self, rows: &[Row], points: &[u64]) -> Vec<Ranking> {
         let ranking = |(index, &point): (usize, &u64)| {
             let dead = rows.iter().filter(|row| {
-                let mut unfinished = row.unfinished.iter();
+                let mut unfinished = row.unfinished();
                 row.cells[index].is_none() && unfinished.any(|cells| cells.point == point)
             });
             let unfinished = dead.map(|row| row.subject.clone()).collect();

@@ -177,8 +177,8 @@ pub struct Row {
     pub speedup: Option<Speedup>,
     /// The fit of the Universal Scalability Law to its rate; absent where the ratio is no multiple.
     pub scaling: Option<Scaling>,
-    /// The points at which cells did not finish, ascending.
-    pub unfinished: Vec<Unfinished>,
+    /// The points at which cells failed, ascending: those that did not finish apart from those that failed otherwise.
+    pub failed: Vec<FailedAt>,
     /// The curves that its samples lie on, where there are several.
     pub modes: Option<Modes>,
     /// The jumps of its curve, ascending.
@@ -293,12 +293,12 @@ impl Estimate {
     }
 }
 
-/// Cells of a series that did not finish at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Unfinished {
+/// Cells of a series that failed at one point.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FailedAt {
     /// The point.
     pub point: u64,
-    /// Number of unfinished cells.
+    /// Number of cells that failed so.
     pub cells: u32,
     /// Number of all cells there.
     pub total: u32,
@@ -620,5 +620,10 @@ impl Row {
     /// Its figure at `point`.
     pub fn at(&self, point: u64) -> Option<&PointSummary> {
         self.cells.iter().flatten().find(|cell| cell.point == point)
+    }
+
+    /// Where cells did not finish, ascending.
+    pub fn unfinished(&self) -> impl Iterator<Item = &FailedAt> {
+        self.failed.iter().filter(|at| at.reason.is_unfinished())
     }
 }

@@ -57,6 +57,7 @@ fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
         setting: BTreeMap::new(),
         predicted: false,
         workers: None,
+        failed: BTreeMap::new(),
         figures: figures.iter().map(figure).collect(),
     }
 }

@@ -33,9 +33,6 @@ impl CaveatKind for WideIntervals {
             return Vec::new();
         }
         let more = MoreRounds::new(run);
-        if context.has_deviations() && more == MoreRounds::Rows {
-            return Vec::new();
-        }
         // A model has no disturbing programs to end, and neither has an imported run.
         let may_be_disturbed = !analysis::is_predicted(run) && !run.is_foreign();
         vec![Self { wide, medians, more, may_be_disturbed }]

@@ -260,7 +260,7 @@ mod tests {
             rate: None,
             scaling: None,
             speedup: None,
-            unfinished: Vec::new(),
+            failed: Vec::new(),
             modes: None,
             steps: Vec::new(),
             levels: Vec::new(),

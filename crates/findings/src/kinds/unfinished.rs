@@ -2,14 +2,14 @@
 
 use super::prelude::*;
 use crate::format::{clauses, trend};
-use analysis::{Rate, RateTrend, Row};
+use analysis::{FailedAt, Rate, RateTrend, Row};
 use model::FailureReason;
 
 /// The points at which cells did not finish.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unfinished {
     /// One entry for each point, ascending.
-    pub points: Vec<analysis::Unfinished>,
+    pub points: Vec<FailedAt>,
     /// The last point with a figure, where the rate has collapsed since nothing finishes beyond it.
     pub collapsed_past: Option<u64>,
 }
@@ -25,7 +25,7 @@ impl FindingKind for Unfinished {
             let multiples = table.shares.as_ref().is_some_and(|shares| shares.multiple);
             let is_finding =
                 multiples || context.workload(table).is_some_and(|workload| workload.averages);
-            let is_shown = is_finding && !row.unfinished.is_empty();
+            let is_shown = is_finding && row.unfinished().next().is_some();
             is_shown.then(|| Self::new(row))
         })
     }
@@ -76,12 +76,15 @@ impl Unfinished {
 
     fn new(row: &Row) -> Self {
         let rate = row.rate.as_ref().filter(|rate| explains(row, rate));
-        Self { points: row.unfinished.clone(), collapsed_past: rate.map(|rate| rate.from) }
+        Self {
+            points: row.unfinished().cloned().collect(),
+            collapsed_past: rate.map(|rate| rate.from),
+        }
     }
 }
 
 /// Whether all that `rate` says is that cells did not finish.
 pub(super) fn explains(row: &Row, rate: &Rate) -> bool {
     let is_dead = rate.trend == RateTrend::Collapses && rate.factor.value <= 0.0;
-    is_dead && row.unfinished.iter().any(|unfinished| unfinished.point == rate.to)
+    is_dead && row.unfinished().any(|unfinished| unfinished.point == rate.to)
 }

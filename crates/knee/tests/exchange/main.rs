@@ -5,6 +5,7 @@ mod common;
 
 mod analyse;
 mod export;
+mod failed;
 mod fuzz_seeds;
 mod import;
 mod judge;

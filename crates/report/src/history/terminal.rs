@@ -7,7 +7,7 @@ use super::sentences;
 use crate::layout::{BOLD, Detail, INDENT, Pen, Style, left, widest};
 use crate::matrix::grid::Grid;
 use crate::text::NO_FIGURE;
-use analysis::history::{History, Line};
+use analysis::history::{History, LeftOut, Line};
 use findings::format::{Unit, count, factor, list};
 use findings::left_out;
 
@@ -42,7 +42,8 @@ pub fn text(history: &History, style: &Style) -> String {
         pen.group(&mut out, history, &group, &drawn);
     }
     out.push('\n');
-    if history.changes.is_empty() && history.judged > 0 {
+    let has_failed = history.left_out.iter().any(|left| matches!(left, LeftOut::Failed { .. }));
+    if history.changes.is_empty() && history.judged > 0 && !has_failed {
         pen.sentence(&mut out, "Nothing changed.");
     }
     let sentences = [unchanged(history), too_few(history).map(|text| text + ".")];

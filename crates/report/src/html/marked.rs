@@ -4,7 +4,8 @@
 
 use super::table::short;
 use analysis::{
-    ComparisonOutcome, Division, Estimate, Mode, Modes, Rate, Row, Step, SubjectComparison, Table,
+    ComparisonOutcome, Division, Estimate, FailedAt, Mode, Modes, Rate, Row, Step,
+    SubjectComparison, Table,
 };
 use findings::format::{ci, class, count, factor, list, mode_rank, percent, position};
 use findings::kinds::crossover::Crossover;
@@ -34,7 +35,7 @@ pub(super) fn table_marks(run: usize, conclusions: &Conclusions, table: &Table) 
         let is_finding = about_table().any(|finding| {
             finding.data.kind() == Kind::Unfinished && finding.subjects.contains(&row.subject)
         });
-        let ends = row.unfinished.iter().filter(move |_| is_finding);
+        let ends = row.unfinished().filter(move |_| is_finding);
         let ends = ends.map(|unfinished| unfinished_mark(table, row, unfinished));
         modes.chain(steps).chain(halves).chain(ends)
     });
@@ -112,7 +113,7 @@ fn half_mark(row: &Row, rate: &Rate) -> Option<Value> {
 }
 
 /// Where cells of a row did not finish: at the height at which its line ends.
-fn unfinished_mark(table: &Table, row: &Row, unfinished: &analysis::Unfinished) -> Value {
+fn unfinished_mark(table: &Table, row: &Row, unfinished: &FailedAt) -> Value {
     let at = Estimate::exact(unfinished.point as f64);
     let single = Unfinished { points: vec![unfinished.clone()], collapsed_past: None };
     mark(table, std::slice::from_ref(&row.subject), ("unfinished", at, &single), Pairs::new())

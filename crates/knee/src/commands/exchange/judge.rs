@@ -45,7 +45,9 @@ pub fn judge(ask: &Judge, words: Vec<String>) -> Result<Exit, Trouble> {
     let foreign = foreign_tables::read(&ask.table.request(), input, words)?;
     let analysis = analysis::analyse(&foreign.run);
     let judgement = limit::judge(&analysis, ask.at_most).ok_or_else(|| {
-        Trouble::usage(format!("{name} has no cost, and a limit is for costs: --better lower"))
+        Trouble::usage(format!(
+            "{name} has no cost, and a limit is for costs: give the time of an operation, not a rate"
+        ))
     })?;
     if ask.json {
         print_json(&judgement)?;

@@ -57,6 +57,8 @@ pub struct Evidence<'a> {
     grown: Vec<(State, [String; 2])>,
     /// What the gate refuses besides.
     changes: Vec<&'a Change>,
+    /// Rounds that fail, and base's did not, by chance or not.
+    failing: Vec<&'a Change>,
     /// What base measured and the gate can't judge.
     missing: Vec<&'a LeftOut>,
 }
@@ -74,7 +76,7 @@ impl<'a> Evidence<'a> {
         let is_worse_class =
             |change: &Change| classes && change.kind == ChangeKind::Growth && is_worse(change);
         let is_refused = |change: &&Change| match refused {
-            Refused::On(FailOn::Changed) => change.kind != ChangeKind::Part,
+            Refused::On(FailOn::Changed) => change.kind != ChangeKind::Part && !may_fail(change),
             Refused::On(FailOn::Slower) => is_worse(change) && !is_guess(comparison, change),
             Refused::On(FailOn::Class) | Refused::Above(_) => {
                 is_failure(change) || is_worse_class(change) && !is_guess(comparison, change)
@@ -91,6 +93,7 @@ impl<'a> Evidence<'a> {
             // Where each figure passes, no class can be worse by more.
             grown: if judges_figures { Vec::new() } else { growths(comparison) },
             changes: comparison.changes.iter().filter(is_refused).collect(),
+            failing: comparison.changes.iter().filter(|change| may_fail(change)).collect(),
             missing: comparison.left_out.iter().filter(is_missing).collect(),
         }
     }
@@ -102,6 +105,7 @@ impl<'a> Evidence<'a> {
         let mut states = of_figures.chain(self.grown.iter().map(|(state, _)| *state)).peekable();
         let passes = states.peek().is_some()
             && self.missing.is_empty()
+            && self.failing.is_empty()
             && states.all(|state| state == State::Passed);
         let (exit, why) = match (is_refused, passes, is_bisection) {
             (true, _, false) => (
@@ -241,6 +245,7 @@ impl<'a> Evidence<'a> {
                 if with_remedy { ": take more points, further apart, or more rounds" } else { "" };
             format!("{workload}: {label}: how it grows is not decided in both{remedy}")
         }));
+        parts.extend(self.failing.iter().map(|change| claim(self.comparison, change)));
         let missing = named("not judged", &self.missing);
         parts.extend(missing.map(|missing| format!("{missing} (--ignore-missing lets it)")));
         if parts.is_empty() && self.refused == Refused::On(FailOn::Class) {
@@ -386,6 +391,11 @@ fn is_worse(change: &Change) -> bool {
 /// Whether cells of a headline metric fail that base measured.
 fn is_failure(change: &Change) -> bool {
     is_worse(change) && change.kind == ChangeKind::Outcome
+}
+
+/// Whether rounds of a headline metric fail, and too few tell whether by chance.
+fn may_fail(change: &Change) -> bool {
+    change.headline && change.kind == ChangeKind::Outcome && change.direction.is_none()
 }
 
 fn is_guess(comparison: &Comparison, change: &Change) -> bool {

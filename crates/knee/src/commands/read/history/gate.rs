@@ -5,8 +5,9 @@ use crate::exit::{Exit, complain};
 use crate::remedies::DIRECTION_IS_A_GUESS;
 use analysis::Estimate;
 use analysis::compare::Direction;
-use analysis::history::{Change, History as Joined, Line};
+use analysis::history::{Change, History as Joined, LeftOut, Line};
 use findings::format::{count, counted, factor, interval, list, percent, significant};
+use findings::left_out;
 
 pub struct Gate {
     limit: f64,
@@ -109,6 +110,8 @@ fn unjudged(history: &Joined, without_figures: &[i64]) -> Vec<String> {
             history.workload.name
         ));
     }
+    let failed = history.left_out.iter().filter(|left| matches!(left, LeftOut::Failed { .. }));
+    all.extend(failed.map(|left| left_out::of_history(left).what));
     let newest = history.runs.len().saturating_sub(1);
     let last = |line: &Line| line.figures.last().map(|(run, _)| *run);
     let has_vanished = |line: &&Line| newest > 0 && last(line) == Some(newest - 1);

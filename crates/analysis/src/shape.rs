@@ -53,7 +53,7 @@ impl Shape {
         let partition = if trajectory {
             modes::find(cloud, &windows, &displacements, random)
         } else {
-            modes::at_points(cloud, &windows, &displacements)
+            modes::at_points(cloud, &windows, &displacements, random)
         };
         let steps = match (&partition, trajectory) {
             (_, false) => Vec::new(),

@@ -27,7 +27,7 @@ pub fn growth(reason: &GrowthReason) -> String {
         }
         GrowthReason::FactorTooWide { falls } => {
             let goes = if *falls { "falls" } else { "grows" };
-            format!("its CI is too wide to say whether it {goes}")
+            format!("its CI is too wide to say whether it {goes} or is flat")
         }
         GrowthReason::GrowsAndFalls { point } => {
             format!("it grows up to {} and falls again", format::count(*point))
@@ -42,6 +42,7 @@ pub const fn remedy(remedy: Remedy) -> &'static str {
         Remedy::MoreRounds => "more rounds",
         Remedy::MorePoints => "more points",
         Remedy::WiderRange => "points further apart",
+        Remedy::QuietMachine => "a machine on which nothing else runs",
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::growth::levels::{Evidence, MeasuredPoint, shares_of};
 use crate::pairs::crossover::position;
-use crate::pairs::leads::{PointLead, beliefs, point_leads};
+use crate::pairs::leads::{Belief, PointLead, beliefs, point_leads};
 use crate::stats::NORMAL_95;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
@@ -67,6 +67,8 @@ pub struct Comparison<'a> {
     pub second: &'a Series,
     /// Of which more is better.
     points: Vec<PointLead>,
+    /// Which of them leads at each of these, by all points together.
+    beliefs: Vec<Belief>,
     /// The standard error of what rounds shift at all points alike.
     common: f64,
 }
@@ -79,22 +81,21 @@ impl<'a> Comparison<'a> {
         for point in &mut points {
             point.logs = point.logs.map(|cost| -cost);
         }
-        for (index, belief) in beliefs(&points, common).into_iter().enumerate() {
-            points[index].belief = belief;
-        }
-        Self { first, second, points, common }
+        let beliefs = beliefs(&points, common);
+        Self { first, second, points, beliefs, common }
     }
 
     /// Whether the first series is clearly better at `point`, or the second one; `None` where neither is.
     pub fn first_leads_at(&self, point: u64) -> Option<bool> {
-        let leader = self.at(point)?.clear_leader()?;
+        let index = self.index(point)?;
+        let leader = self.points[index].clear_leader(&self.beliefs[index])?;
         // No figure is marked that is worse than the next one in its row.
         (leader == (self.shown_lead(point)? > 0.0)).then_some(leader)
     }
 
     /// How many times better the first is than the second at `point`, by their medians, with a CI that holds them.
     pub fn lead_at(&self, point: u64) -> Option<Estimate> {
-        let at = self.at(point)?;
+        let at = &self.points[self.index(point)?];
         let half = NORMAL_95 * at.whole_error().map_or(0.0, |error| error.hypot(self.common));
         let Estimate { low, high, .. } = Estimate::around(at.log(), half).map(f64::exp);
         Some(Estimate::holding(self.shown_lead(point)?.exp(), low, high))
@@ -105,9 +106,8 @@ impl<'a> Comparison<'a> {
         Some(self.first.worth_at(point)? - self.second.worth_at(point)?)
     }
 
-    fn at(&self, point: u64) -> Option<&PointLead> {
-        let index = self.points.binary_search_by_key(&point, |point| point.point).ok()?;
-        Some(&self.points[index])
+    fn index(&self, point: u64) -> Option<usize> {
+        self.points.binary_search_by_key(&point, |point| point.point).ok()
     }
 
     /// The outcome.
@@ -117,9 +117,11 @@ impl<'a> Comparison<'a> {
             let reason = ComparisonReason::TooFewCommonPoints { points: points.len() };
             return ComparisonOutcome::Unknown { reason };
         }
-        let max_lead = points.iter().map(|point| point.log().abs()).fold(0.0, f64::max).exp();
+        let leads = points.iter().filter_map(|point| Some(self.shown_lead(point.point)?.abs()));
+        let max_lead = leads.fold(0.0, f64::max).exp();
+        let leaders = points.iter().zip(&self.beliefs).map(|(point, belief)| point.leader(belief));
         let sure: Vec<(usize, bool)> =
-            (0..points.len()).filter_map(|index| Some((index, points[index].leader()?))).collect();
+            leaders.enumerate().filter_map(|(index, leader)| Some((index, leader?))).collect();
         let changes: Vec<&[(usize, bool)]> =
             sure.windows(2).filter(|pair| pair[0].1 != pair[1].1).collect();
         match (sure.first(), changes.len()) {
@@ -137,11 +139,10 @@ impl<'a> Comparison<'a> {
     /// Too close to call, if neither is ahead by more than what is flat at any point.
     fn neither_leads(&self, max_lead: f64) -> ComparisonOutcome {
         let ratio = self.ratio();
-        let is_close = |point: &PointLead| match point.errors {
-            Some(_) => point.belief.close >= 1.0 - FALSE_ALARM,
-            None => true,
+        let is_close = |(point, belief): (&PointLead, &Belief)| {
+            point.errors.is_none() || belief.close >= 1.0 - FALSE_ALARM
         };
-        if self.points.iter().all(is_close) {
+        if self.points.iter().zip(&self.beliefs).all(is_close) {
             return ComparisonOutcome::TooClose { max_lead, ratio };
         }
         ComparisonOutcome::Unknown { reason: ComparisonReason::WithinScatter { max_lead, ratio } }

@@ -25,8 +25,6 @@ pub(crate) struct PointLead {
     pub(crate) errors: Option<[f64; 2]>,
     /// What a disturbance may have done to each of them.
     pub(crate) astray: [Astray; 2],
-    /// Which of them leads, by all points together, where that was asked.
-    pub(crate) belief: Belief,
 }
 
 impl PointLead {
@@ -46,19 +44,19 @@ impl PointLead {
         Some(self.error()?.hypot((first + second).sqrt()))
     }
 
-    /// Whether the first leads, or the second, where that is sure.
-    pub(crate) fn leader(&self) -> Option<bool> {
+    /// Whether the first leads, or the second, where that is sure by `belief`, its own of [`beliefs`].
+    pub(crate) fn leader(&self, belief: &Belief) -> Option<bool> {
         if self.errors.is_none() {
             // The error of single figures is unknown, and no neighbour makes them surer.
             let is_seen = self.log().abs() >= LEAD_MIN_OF_SINGLES.ln();
             return is_seen.then_some(self.log() > 0.0);
         }
-        self.belief.leader()
+        belief.leader()
     }
 
     /// The same where a reader sees it, too: a lead of less than [`LEAD_MIN`] is none, whatever its neighbours say.
-    pub(crate) fn clear_leader(&self) -> Option<bool> {
-        let leader = self.leader()?;
+    pub(crate) fn clear_leader(&self, belief: &Belief) -> Option<bool> {
+        let leader = self.leader(belief)?;
         let lead = if leader { self.log() } else { -self.log() };
         (self.errors.is_none() || lead >= LEAD_MIN.ln()).then_some(leader)
     }
@@ -90,7 +88,6 @@ pub(crate) fn point_leads(series: [&Evidence; 2], log_shares: &LogShares) -> (Ve
             logs: [level.log + shift, levels[1][second_index].log],
             errors: errors.map(|(first, second)| [first, second]),
             astray: [astray[0][index], astray[1][second_index]],
-            belief: Belief::default(),
         })
     };
     (levels[0].iter().enumerate().filter_map(lead).collect(), common)
@@ -109,8 +106,8 @@ fn of_differences(apart: &Evidence, first: &Evidence) -> (Vec<PointLead>, f64) {
         let log = of_first[index].log;
         let logs = [log, log - level.log - shift];
         let errors = level.error.map(|error| [0.0, error]);
-        let (astray, belief) = ([Astray::default(), astray], Belief::default());
-        Some(PointLead { point: level.point, logs, errors, astray, belief })
+        let astray = [Astray::default(), astray];
+        Some(PointLead { point: level.point, logs, errors, astray })
     };
     let leads = levels.iter().zip(astray).filter_map(lead).collect();
     (leads, shared_error(&rounds, apart.round_error))
@@ -346,7 +343,6 @@ mod tests {
             logs: [log, 0.0],
             errors: Some([error, 0.0]),
             astray: Default::default(),
-            belief: Belief::default(),
         };
         let leads: Vec<PointLead> = logs.iter().map(lead).collect();
         beliefs(&leads, common).iter().map(Belief::leader).collect()

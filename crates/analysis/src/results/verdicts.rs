@@ -175,7 +175,6 @@ pub struct Speedup {
     /// The rate at `to` over that at the peak, where there is one.
     pub after_peak: Option<Estimate>,
     /// Why the verdict is open.
-    #[serde(skip)]
     pub reason: Option<TrendReason>,
     /// The rounds at either end, the fewer of them.
     pub rounds: u32,
@@ -310,6 +309,8 @@ pub enum Remedy {
     MorePoints,
     /// Points further apart.
     WiderRange,
+    /// The same where other processes leave the CPUs alone.
+    QuietMachine,
 }
 
 /// Why a trend is undecided.
@@ -340,7 +341,11 @@ pub enum TrendReason {
 impl TrendReason {
     /// See [`GrowthReason::remedy`].
     pub fn remedy(&self) -> Option<Remedy> {
-        (*self == Self::IntervalTooWide).then_some(Remedy::MoreRounds)
+        match self {
+            Self::IntervalTooWide => Some(Remedy::MoreRounds),
+            Self::CpusTaken { .. } => Some(Remedy::QuietMachine),
+            Self::NotPositive { .. } | Self::FallsAndRises { .. } => None,
+        }
     }
 }
 

@@ -124,9 +124,20 @@ pub fn windows(cloud: &Cloud) -> Vec<Window> {
     cloud.windows(size, 200)
 }
 
-/// The modes of a series that was measured point by point: the longest row of neighbouring points at which rounds split
-/// by [`FLAT_FACTOR_MAX`], the upper one of several that are as long. `windows` are one for each point.
+/// The modes of a series that was measured point by point: by round, or else rule 2. `windows` are one for each point.
 pub fn at_points(
+    cloud: &Cloud,
+    windows: &[Window],
+    displacements: &[Vec<f64>],
+    random: &mut Rng,
+) -> Option<Partition> {
+    let by_round = split_at_points(cloud, windows, displacements);
+    by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements), random))
+}
+
+/// The longest row of neighbouring points at which rounds split by [`FLAT_FACTOR_MAX`], the upper one of several that
+/// are as long.
+fn split_at_points(
     cloud: &Cloud,
     windows: &[Window],
     displacements: &[Vec<f64>],

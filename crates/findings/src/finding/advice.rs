@@ -53,7 +53,7 @@ impl Advice {
         let positions = alternatives.iter().map(|subject| better_from(table, subject, subjects));
         let positions: Option<Vec<f64>> = positions.collect();
         let better_from = positions.and_then(|positions| positions.into_iter().reduce(f64::max));
-        let sentence = sentence(table, &alternatives, level, better_from, names);
+        let sentence = sentence(table, &alternatives, level, (better_from, to), names);
         Some(Self { subjects: alternatives, level, better_from, sentence })
     }
 }
@@ -75,10 +75,14 @@ pub(crate) fn compared<'t>(table: &'t Table, pair: [&str; 2]) -> Option<&'t Subj
 
 /// From where on `subject` is better than every one of `behind`.
 fn better_from(table: &Table, subject: &str, behind: &[String]) -> Option<f64> {
+    let row = table.row(subject)?;
+    // Where it fails it is no better, whatever the others do there.
+    let is_there = |from: u64| table.points.iter().all(|&at| at < from || row.at(at).is_some());
     let positions = behind.iter().map(|behind| {
         match &compared(table, [subject, behind])?.outcome {
             ComparisonOutcome::Crosses { crossovers } => {
                 let last = crossovers.last().filter(|last| last.overtakes == subject)?;
+                is_there(last.before).then_some(())?;
                 // At the point before it is behind, however close that lies.
                 let reads_apart = position(last.at.value) != count(last.after);
                 Some(if reads_apart { last.at.value } else { last.before as f64 })
@@ -86,6 +90,7 @@ fn better_from(table: &Table, subject: &str, behind: &[String]) -> Option<f64> {
             // From where on each point says so.
             ComparisonOutcome::Throughout { better, clear, open, .. } if better == subject => {
                 let from = clear.iter().find(|point| open.last() < Some(point))?;
+                is_there(*from).then_some(())?;
                 Some(if table.points.first() == Some(from) { 0.0 } else { *from as f64 })
             }
             _ => None,
@@ -99,7 +104,7 @@ fn sentence(
     table: &Table,
     alternatives: &[String],
     level: Range,
-    better_from: Option<f64>,
+    (better_from, to): (Option<f64>, u64),
     names: &Names<'_>,
 ) -> Sentence {
     let mut labels: Vec<Part> =
@@ -110,7 +115,7 @@ fn sentence(
     let is_time = table.metric.unit == "ns" || table.metric.unit.ends_with("/s");
     let better = if is_time { "faster" } else { "better" };
     let from = match better_from {
-        None => String::new(),
+        None => format!(" at {}", names.point(to)),
         Some(position) if position <= 0.0 => format!(", {better} at every point"),
         Some(position) => format!(", {better} from {} on", names.position(position)),
     };

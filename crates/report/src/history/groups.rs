@@ -109,7 +109,7 @@ pub(super) fn too_few(history: &History) -> Option<String> {
         return None;
     }
     let [lines, all] = [few, history.lines.len()].map(|number| count(number as u64));
-    let subject = if lines == all {
+    let subject = if history.runs.len() < FIGURES_MIN {
         "Too few runs".to_owned()
     } else {
         format!("{lines} of {all} lines have too few runs")

@@ -26,7 +26,9 @@ pub(super) fn more_rounds(
     rounds: u32,
 ) -> (&'static str, String) {
     let in_time = |times| in_that_time(rounds, times * round_ms(comparison, new));
-    if comparison.paired {
+    if comparison.sensitivity.as_ref().is_some_and(is_beyond_rounds) {
+        ("no number of rounds decides them here", "knee doctor names what disturbs".to_owned())
+    } else if comparison.paired {
         (MORE_ROUNDS, format!("the same with --rounds {rounds}{}", in_time(2)))
     } else if new.is_load() {
         ("a longer load has more intervals", longer_load(new, rounds))
@@ -79,6 +81,11 @@ fn in_turns(rounds: u32, round_ms: u64) -> String {
     }
     let time = in_that_time(rounds, 2 * round_ms);
     format!("in turns, by knee ab with --rounds {rounds}{time}")
+}
+
+/// Whether no number of rounds shows what is wanted.
+fn is_beyond_rounds(sensitivity: &Sensitivity) -> bool {
+    sensitivity.rounds.is_none() && sensitivity.detectable > sensitivity.wanted
 }
 
 fn sentence(
@@ -169,6 +176,13 @@ mod tests {
         );
         let far = "These runs see no change below ×24.3: too much noise to tell, so --fail-above 10% fails from";
         assert!(text(23.3, None, Some(0.1)).starts_with(far), "{}", text(23.3, None, Some(0.1)));
+    }
+
+    #[test]
+    fn what_no_rounds_show_is_not_to_be_measured_in_more_of_them() {
+        assert!(is_beyond_rounds(&sensitivity(0.24, None)));
+        assert!(!is_beyond_rounds(&sensitivity(0.24, Some(40))));
+        assert!(!is_beyond_rounds(&sensitivity(0.08, None)));
     }
 
     #[test]

@@ -221,14 +221,14 @@ fn holding(answer: &Answer, conclusions: &Conclusions, is_cost: bool) -> String 
         finding.data.kind() != Kind::Speedup && (finding.data.kind() == Kind::Growth) == is_cost
     };
     let holds: Vec<&Finding> = answer.holds.iter().filter(holds).collect();
+    let is_series = |finding: &&Finding| {
+        matches!(finding.data.kind(), Kind::Growth | Kind::Trend | Kind::Speedup)
+    };
     let tables = &conclusions.analysis.tables;
     let label = |group: &[&Finding]| {
         let table = tables.iter().find(|table| group[0].is_about(table))?;
-        let has_verdict = |finding: &&Finding| {
-            let is_series =
-                matches!(finding.data.kind(), Kind::Growth | Kind::Trend | Kind::Speedup);
-            is_series && finding.is_of_same_table(group[0])
-        };
+        let has_verdict =
+            |finding: &&Finding| is_series(finding) && finding.is_of_same_table(group[0]);
         let series = conclusions.findings.iter().filter(has_verdict);
         let total: BTreeSet<&String> = series.flat_map(|finding| &finding.subjects).collect();
         let part: usize = group.iter().map(|finding| finding.subjects.len()).sum();
@@ -241,9 +241,11 @@ fn holding(answer: &Answer, conclusions: &Conclusions, is_cost: bool) -> String 
         };
         Some(format!("{}{rest}", table.workload))
     };
+    let mut series = conclusions.findings.iter().filter(is_series);
+    let mut has_others = |only: &Finding| series.any(|finding| finding.workload != only.workload);
     let groups = holds.chunk_by(|a, b| a.is_of_same_table(b));
     match holds.as_slice() {
-        [only] if answer.holds.len() == 1 => only.sentence.to_string(),
+        [only] if answer.holds.len() == 1 && !has_others(only) => only.sentence.to_string(),
         _ => groups.filter_map(label).collect::<Vec<_>>().join(", "),
     }
 }

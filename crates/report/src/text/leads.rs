@@ -72,8 +72,8 @@ pub(crate) fn legend(table: &Table, sign: fn(Mark) -> char) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// Who shares the lead at the last point where others are clearly behind, and by how much: `epoll-level, mio
-/// and 3 more tie at 10,000, ×870 to ×928 ahead of select and poll`.
+/// The best at the last point where others are clearly behind, by how much, and how many are neither: `at 10,000
+/// epoll-level is ×870 to ×928 ahead of select and poll; mio and 3 more are too close to call with it`.
 fn tie(table: &Table) -> Option<String> {
     let shared = |leads: &[Lead]| leads.iter().rposition(Lead::is_shared);
     let (column, at) = table
@@ -87,16 +87,22 @@ fn tie(table: &Table) -> Option<String> {
         let do_the_same = |row: &&Row| table.lead(column, &row.subject) == Some(lead);
         table.rows.iter().filter(do_the_same)
     };
-    let leads = |row: &&Row| row.subject == lead.best || lead.tied.contains(&row.subject);
     let median = |row: &Row| Some(row.cells.get(column)?.as_ref()?.median.value);
-    let best = median(table.rows.iter().find(|row| row.subject == lead.best)?)?;
+    let first = table.rows.iter().find(|row| row.subject == lead.best)?;
+    let best = median(first)?;
     let times = |value: f64| (value / best).max(best / value);
-    let (ahead, behind): (Vec<&Row>, Vec<&Row>) =
-        alternatives().filter(|row| median(row).is_some()).partition(leads);
+    let rivals = alternatives().filter(|row| row.subject != lead.best && median(row).is_some());
+    let (tied, behind): (Vec<&Row>, Vec<&Row>) =
+        rivals.partition(|row| lead.tied.contains(&row.subject));
     let factors = behind.iter().filter_map(|row| Some(times(median(row)?)));
     let by = Range::new(factors).format(factor);
     let point = count(*table.points.get(column)?);
-    Some(format!("{} tie at {point}, {by} ahead of {}", named(&ahead), named(&behind)))
+    let (first, behind, are) =
+        (&first.label, named(&behind), if tied.len() == 1 { "is" } else { "are" });
+    Some(format!(
+        "at {point} {first} is {by} ahead of {behind}; {} {are} too close to call with it",
+        named(&tied)
+    ))
 }
 
 /// The labels of a few rows, and the number of the rest.

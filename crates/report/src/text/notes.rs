@@ -70,8 +70,9 @@ pub(crate) fn reasons(row: &Row) -> Vec<String> {
 
 /// Why a row is undecided, or its order open.
 pub(crate) fn open(row: &Row) -> Option<String> {
-    let rate = row.rate.as_ref().filter(|_| row.speedup.is_none());
-    if let Some(reason) = rate.and_then(|rate| rate.reason.as_ref()) {
+    let of_rate = || row.rate.as_ref()?.reason.as_ref();
+    let reason = row.speedup.as_ref().map_or_else(of_rate, |speedup| speedup.reason.as_ref());
+    if let Some(reason) = reason {
         return Some(reasons::trend(reason));
     }
     row.growth.as_ref()?.reason.as_ref().map(reasons::growth)

@@ -158,9 +158,16 @@ fn what_grew_is_named_where_its_order_is_open() {
 }
 
 #[test]
-fn faster_at_every_point_takes_a_clear_lead_at_each() {
+fn faster_at_every_point_takes_a_clear_lead_and_a_figure_at_each() {
     let (run, conclusions) = suite::suite();
     assert!(shown(&(run.clone(), conclusions.clone()), 100).contains("faster at every point"));
+    let mut failed = conclusions.analysis.clone();
+    for row in failed.tables.iter_mut().flat_map(|table| &mut table.rows) {
+        row.cells[1] = None;
+    }
+    let conclusions_of_rest = Conclusions::new(&run, failed);
+    let text = shown(&(run.clone(), conclusions_of_rest), 100);
+    assert!(text.contains("→ use ") && !text.contains("at every point"), "{text}");
     let mut analysis = conclusions.analysis;
     for comparison in analysis.tables.iter_mut().flat_map(|table| &mut table.comparisons) {
         if let analysis::ComparisonOutcome::Throughout { clear, open, .. } = &mut comparison.outcome

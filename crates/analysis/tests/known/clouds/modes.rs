@@ -12,9 +12,9 @@ const PLAIN: Shape = Shape { rounds: 5, samples: 3_000, round_effect: 0.02, step
 const LINE: fn(f64) -> f64 = |n| 2_000.0 + 3.0 * n;
 const FLAT: fn(f64) -> f64 = |_| 2_000.0;
 
-fn at_points(cloud: &Cloud) -> Option<Partition> {
+fn at_points(cloud: &Cloud, random: &mut Rng) -> Option<Partition> {
     let windows = cloud.windows_by_position();
-    modes::at_points(cloud, &windows, &cloud.displacements(&windows))
+    modes::at_points(cloud, &windows, &cloud.displacements(&windows), random)
 }
 
 fn is(partition: Option<&Partition>, division: Division, shares: &[f64]) -> bool {
@@ -209,16 +209,43 @@ fn points_whose_rounds_lie_on_two_levels() {
             })
         }
     };
-    mostly("four of nine rounds are slow", draw(&[2, 3, 6, 9]), |cloud, _| {
-        at_points(cloud).is_some_and(|partition| {
+    mostly("four of nine rounds are slow", draw(&[2, 3, 6, 9]), |cloud, random| {
+        at_points(cloud, random).is_some_and(|partition| {
             (partition.from, partition.to) == (10_000, 10_000)
                 && partition.rounds[1] == [2, 3, 6, 9]
         })
     });
     for slow in [&[][..], &[4]] {
-        let wrong = count(REPETITIONS, &format!("{slow:?}"), draw(slow), |cloud, _| {
-            at_points(cloud).is_some()
+        let wrong = count(REPETITIONS, &format!("{slow:?}"), draw(slow), |cloud, random| {
+            at_points(cloud, random).is_some()
         });
         assert_eq!(wrong, 0, "{slow:?}");
     }
+}
+
+#[test]
+fn points_whose_samples_lie_on_two_levels_in_each_round() {
+    let points: [(u64, f64); 4] = [(10, 3e3), (100, 9e3), (1_000, 8e4), (10_000, 8e5)];
+    let draw = |upper: f64, ratio: f64, noise: Noise| {
+        move |random: &mut Rng| {
+            cloud_at(&points, 6, 50, random, |_, _, random| {
+                let mode = if random.f64() < upper { ratio } else { 1.0 };
+                mode * noise.draw(random)
+            })
+        }
+    };
+    for (upper, ratio) in [(0.3, 2.4), (0.15, 1.6)] {
+        let name = format!("×{ratio}, {upper} on the upper");
+        mostly(&name, draw(upper, ratio, Noise::Even(0.05)), |cloud, random| {
+            let modes = at_points(cloud, random);
+            is(modes.as_ref(), Division::WithinRounds, &[1.0 - upper, upper])
+        });
+    }
+    let mut wrong = 0;
+    for noise in [Noise::Even(0.02), Noise::Even(0.15), Noise::LongTail] {
+        wrong += count(REPETITIONS, "one level", draw(0.0, 1.0, noise), |cloud, random| {
+            at_points(cloud, random).is_some()
+        });
+    }
+    assert!(wrong <= 1, "{wrong}");
 }

@@ -203,9 +203,7 @@ impl FileSymbols {
     ) {
         let is_code =
             |symbol: &S| symbol.kind() == SymbolKind::Text && symbol.section_index().is_some();
-        // Those without a size come last: they were written in assembly, end where the next one starts and
-        // within their section, and a name with a size is the better one.
-        let mut unsized_symbols = Vec::new();
+        let mut all = Vec::new();
         let mut names_length = 0;
         for symbol in symbols.filter(is_code) {
             let Ok(name) = symbol.name_bytes() else { continue };
@@ -214,17 +212,18 @@ impl FileSymbols {
                 self.table = Table::default();
                 return;
             }
-            let start = symbol.address();
-            match (name.is_empty(), symbol.size()) {
-                (true, _) => {}
-                (_, 0) => {
-                    unsized_symbols
-                        .extend(section_end(file, &symbol).map(|end| (start, end, name)));
-                }
-                (_, size) => self.table.push(start, start.saturating_add(size), name, 0),
-            }
+            let (start, size) = (symbol.address(), symbol.size());
+            // Those without a size were written in assembly, and end where the next one starts and within their section.
+            let end = match size {
+                0 => section_end(file, &symbol),
+                size => Some(start.saturating_add(size)),
+            };
+            let is_second = (size == 0, symbol.is_local());
+            all.extend(end.filter(|_| !name.is_empty()).map(|end| (is_second, start, end, name)));
         }
-        for (start, end, name) in unsized_symbols {
+        // A name with a size is the better one, and what other files call it, not an alias for its own use.
+        all.sort_by_key(|(is_second, ..)| *is_second);
+        for (_, start, end, name) in all {
             self.table.push(start, end, name, 0);
         }
         self.table.sort();

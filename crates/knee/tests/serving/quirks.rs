@@ -67,7 +67,7 @@ const LOADS: &[(&str, &str, &str)] = &[
     ("backlog 2 20", "--duration 2500ms", "has a full accept queue"),
     ("h2c", "", "speaks HTTP/2 on this port"),
     ("tlsonly", "", "speaks TLS on this port → use https://"),
-    ("banner", "", "speaks no HTTP on this port: it sends \"SSH-2.0-Quirky\""),
+    ("banner", "--duration 1s", "speaks no HTTP on this port: it sends \"SSH-2.0-Quirky\""),
     ("surplus", "", "sends more than its replies announce: \"xxxxxxxxxx\""),
     ("short", "--timeout 500ms --duration 1s", "announces 600 bytes in a reply, and sends 6"),
     ("endless", "--timeout 500ms --duration 1s", "does not end its replies: "),

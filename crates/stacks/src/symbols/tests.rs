@@ -155,12 +155,14 @@ fn a_compilers_list_names_its_code() {
 }
 
 #[test]
-fn functions_of_cpp_have_their_own_names() {
+fn functions_of_cpp_have_the_names_that_others_call_them_by() {
     let directory = std::env::temp_dir().join(format!("knee-cpp-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let (source, library) = (directory.join("loop.cc"), directory.join("loop.so"));
     let text = "namespace net { template <class T> struct Loop { T spin(T n) { while (n) --n; return n; } };\n\
-                template struct Loop<int>; }\nint work(int n) { return net::Loop<int>().spin(n); }\n";
+                template struct Loop<int>; }\nint work(int n) { return net::Loop<int>().spin(n); }\n\
+                extern \"C\" int shown(int n) { return n + 1; }\n\
+                static int own_name(int) __attribute__((alias(\"shown\"), used));\n";
     std::fs::write(&source, text).unwrap();
     let mut compiler = Command::new("c++");
     let compiled = compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
@@ -172,7 +174,9 @@ fn functions_of_cpp_have_their_own_names() {
     let table = FileSymbols::parse(&*bytes).unwrap().table;
     let names: Vec<String> =
         table.entries.iter().filter_map(|entry| Some(table.at(entry.start)?.0.name)).collect();
-    for wanted in ["net::Loop::spin", "work"] {
-        assert!(names.iter().any(|name| name == wanted), "{names:?}");
+    for (name, is_wanted) in
+        [("net::Loop::spin", true), ("work", true), ("shown", true), ("own_name", false)]
+    {
+        assert_eq!(names.iter().any(|own| own == name), is_wanted, "{name}: {names:?}");
     }
 }

@@ -1,18 +1,38 @@
 //! One cell of a plan: its order to a worker, and the record of how it ended.
 
 use crate::descriptors::caller_limit;
-use crate::process::adopt_orphans;
+use crate::run::Instrument;
+use crate::run::profile::profiled;
 use crate::run::settings::Settings;
 use crate::worker::frame::{CellOrder, Reply};
 use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, supervise};
-use model::{Cell, CellKey, Outcome, Plan, WorkloadInfo};
+use model::{Cell, CellKey, Outcome, Plan, ProfiledCell, Run, WorkloadInfo};
 use std::path::PathBuf;
 use sys::clock::Clock;
 
-/// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off. With it comes the CPU time of
-/// processes that it measured and that the run did not start, in nanoseconds.
-pub(super) fn measured(
+impl Instrument for Starter {
+    fn measure(
+        &mut self,
+        run: &Run,
+        sequence: usize,
+        settings: &Settings,
+    ) -> Option<(Cell, u64)> {
+        measured(&run.plan, sequence, settings, self)
+    }
+
+    fn profile(
+        &mut self,
+        run: &mut Run,
+        key: &CellKey,
+        settings: &Settings,
+    ) -> Option<ProfiledCell> {
+        profiled(run, key, settings, self)
+    }
+}
+
+/// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off.
+fn measured(
     plan: &Plan,
     sequence: usize,
     settings: &Settings,
@@ -50,7 +70,6 @@ pub fn try_out(
         cells: vec![key.clone()],
         ..Plan::default()
     };
-    adopt_orphans();
     match measured(&plan, 0, settings, starter).map(|(cell, _)| cell.outcome) {
         Some(Outcome::Failed { reason, detail }) => {
             let last = detail.lines().last().unwrap_or_default().trim();

@@ -18,7 +18,12 @@ impl Instrument for Starter {
         sequence: usize,
         settings: &Settings,
     ) -> Option<(Cell, u64)> {
-        measured(&run.plan, sequence, settings, self)
+        let key = run.plan.cells.get(sequence)?;
+        let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark));
+        let order = order(&run.plan, key, settings, scratch);
+        let supervised = supervise(&order, settings, self, None)?;
+        let announced_ns = supervised.announced_ns;
+        Some((settings.secrets.conceal(ended_cell(sequence, key, supervised)), announced_ns))
     }
 
     fn profile(
@@ -29,21 +34,6 @@ impl Instrument for Starter {
     ) -> Option<ProfiledCell> {
         profiled(run, key, settings, self)
     }
-}
-
-/// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off.
-fn measured(
-    plan: &Plan,
-    sequence: usize,
-    settings: &Settings,
-    starter: &Starter,
-) -> Option<(Cell, u64)> {
-    let key = plan.cells.get(sequence)?;
-    let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark));
-    let order = order(plan, key, settings, scratch);
-    let supervised = supervise(&order, settings, starter, None)?;
-    let announced_ns = supervised.announced_ns;
-    Some((settings.secrets.conceal(ended_cell(sequence, key, supervised)), announced_ns))
 }
 
 /// Whether workers can be started so: one cell of a `workload` that does nothing is measured and thrown
@@ -70,7 +60,8 @@ pub fn try_out(
         cells: vec![key.clone()],
         ..Plan::default()
     };
-    match measured(&plan, 0, settings, starter).map(|(cell, _)| cell.outcome) {
+    let run = Run { plan, ..Run::default() };
+    match starter.clone().measure(&run, 0, settings).map(|(cell, _)| cell.outcome) {
         Some(Outcome::Failed { reason, detail }) => {
             let last = detail.lines().last().unwrap_or_default().trim();
             Err(if last.is_empty() {

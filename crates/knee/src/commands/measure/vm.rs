@@ -123,7 +123,7 @@ fn hardware(vm: &Vm) -> Result<Vec<Hardware>, Trouble> {
     };
     let kernels = or(&vm.kernels, "installed");
     let kernels: Vec<Kernel> =
-        kernels.iter().map(|typed| kernels::find(typed)).collect::<Result<_, _>>()?;
+        kernels.iter().map(|typed| kernels::find("--kernel", typed)).collect::<Result<_, _>>()?;
     let (models, appends) = (or(&vm.cpu_models, "max"), or(&vm.appends, ""));
     let mut all = Vec::new();
     for kernel in &kernels {

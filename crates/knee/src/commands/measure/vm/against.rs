@@ -261,7 +261,7 @@ fn check(vm: &Vm) -> Result<(), Trouble> {
 fn base(typed: &str, output: &Output) -> Result<Base, Trouble> {
     let is_record = is_sqlite(Path::new(typed));
     if kernels::is_named(typed) || Path::new(typed).is_file() && !is_record {
-        return kernels::find_for("--against", typed).map(Base::Kernel);
+        return kernels::find("--against", typed).map(Base::Kernel);
     }
     // A file that there is not may be either: a record's name says so.
     let is_run =
@@ -283,7 +283,7 @@ fn is_sqlite(path: &Path) -> bool {
 /// Why the file of the kernel that is judged is none that can be booted: another commit may build one.
 fn unbuilt(vm: &Vm) -> Option<String> {
     let typed = vm.kernels.first().filter(|typed| !kernels::is_named(typed))?;
-    kernels::find(typed).err().map(|trouble| trouble.to_string())
+    kernels::find("--kernel", typed).err().map(|trouble| trouble.to_string())
 }
 
 impl Judge for Question<'_> {

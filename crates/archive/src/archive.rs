@@ -4,8 +4,7 @@ use crate::{Error, Location, reference};
 use model::{Cell, Ending, Host, Plan, Profile, Run, RunSummary};
 use std::borrow::Cow;
 
-/// Takes a run while it is measured: a file, or a wire to another machine. Each cell is durable when
-/// [`RunWriter::commit`] returns.
+/// Takes a run while it is measured. Each cell is durable when [`RunWriter::commit`] returns.
 pub trait RunWriter {
     /// Begins a run, which has no cells yet, and returns its number.
     ///

@@ -38,7 +38,7 @@ pub use run::quiet::busy;
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;
 pub use run::{
-    PROFILE_HZ_MAX, Side, Unsaved, budget, check_profile, named_as, new_run, new_run_id, run,
+    Instrument, PROFILE_HZ_MAX, Side, Unsaved, budget, check_profile, named_as, new_run, new_run_id, run,
     try_out,
 };
 pub use worker::starter::Starter;

@@ -163,15 +163,7 @@ impl Guest {
         patience: Duration,
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), GuestFault> {
-        let console = self.console_path();
-        let mut has_ended =
-            || Ok(is_endless(&console) || self.monitor.has_stopped() || self.qemu.has_ended()?);
-        let wait = Wait { until: Instant::now() + patience, is_over, has_ended: &mut has_ended };
-        let sent = send(&mut Patient { wire: &self.wire, wait, seen: Vec::new() }, message);
-        sent.map_err(|fault| match fault {
-            fault if fault.is_late() => self.late(patience),
-            fault => self.fault(&fault),
-        })
+        self.over_wire(patience, is_over, |port| send(port, message))
     }
 
     /// The next message, which comes within `patience`. `is_over` may end the wait sooner.
@@ -183,20 +175,31 @@ impl Guest {
         patience: Duration,
         is_over: &dyn Fn() -> bool,
     ) -> Result<FromGuest, GuestFault> {
+        let message = self.over_wire(patience, is_over, |port| receive(port))?;
+        self.has_spoken = true;
+        Ok(message)
+    }
+
+    fn over_wire<T>(
+        &mut self,
+        patience: Duration,
+        is_over: &dyn Fn() -> bool,
+        exchange: impl FnOnce(&mut Patient<'_>) -> Result<T, WireFault>,
+    ) -> Result<T, GuestFault> {
         let console = self.console_path();
         let mut has_ended =
             || Ok(is_endless(&console) || self.monitor.has_stopped() || self.qemu.has_ended()?);
-        let wait = Wait { until: Instant::now() + patience, is_over, has_ended: &mut has_ended };
-        let mut port = Patient { wire: &self.wire, wait, seen: Vec::new() };
-        let message = receive(&mut port);
+        let until = Instant::now() + patience;
+        let (wire, has_ended) = (&self.wire, &mut has_ended);
+        let mut port = Patient { wire, until, is_over, has_ended, seen: Vec::new() };
+        let exchanged = exchange(&mut port);
         let is_mute =
             || !self.has_spoken && Console::from_text(&console::read(&console)).line.is_empty();
-        let seen = match message {
+        let seen = match exchanged {
             Err(WireFault::Damaged(_)) if is_mute() => port.rest(),
             _ => Vec::new(),
         };
-        self.has_spoken |= message.is_ok();
-        message.map_err(|fault| match fault {
+        exchanged.map_err(|fault| match fault {
             fault if fault.is_late() => self.late(patience),
             // A kernel with one serial port may take the other one for its console.
             WireFault::Damaged(_) if !seen.is_empty() => {
@@ -331,48 +334,15 @@ fn is_endless(console: &Path) -> bool {
     fs::metadata(console).is_ok_and(|file| file.len() > BYTES_MAX)
 }
 
-/// How long the host waits for a guest.
-struct Wait<'a> {
-    until: Instant,
-    is_over: &'a dyn Fn() -> bool,
-    /// Whether it will never say anything.
-    has_ended: &'a mut dyn FnMut() -> io::Result<bool>,
-}
-
-impl Wait<'_> {
-    fn check(&self) -> io::Result<()> {
-        let is_over = Instant::now() > self.until || (self.is_over)();
-        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
-    }
-}
-
 /// The wire, read and written until the wait for it is over: also by a guest that takes or gives a byte now and then.
 struct Patient<'a> {
     wire: &'a UnixStream,
-    wait: Wait<'a>,
+    until: Instant,
+    is_over: &'a dyn Fn() -> bool,
+    /// Whether the guest will never say anything.
+    has_ended: &'a mut dyn FnMut() -> io::Result<bool>,
     /// What was read.
     seen: Vec<u8>,
-}
-
-impl Write for Patient<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        loop {
-            self.wait.check()?;
-            match self.wire.write(bytes) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if (self.wait.has_ended)()? {
-                        return Err(io::ErrorKind::BrokenPipe.into());
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                written => return written,
-            }
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 impl Patient<'_> {
@@ -382,27 +352,46 @@ impl Patient<'_> {
         while self.seen.len() < SEEN_MAX && matches!(self.read(&mut bytes), Ok(1..)) {}
         self.seen
     }
+
+    /// Tries to pass bytes until some have passed; `None` where the guest has ended.
+    fn pass(
+        &mut self,
+        mut pass: impl FnMut(&UnixStream) -> io::Result<usize>,
+    ) -> io::Result<Option<usize>> {
+        loop {
+            if Instant::now() > self.until || (self.is_over)() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match pass(self.wire) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if (self.has_ended)()? {
+                        return Ok(None);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                passed => return passed.map(Some),
+            }
+        }
+    }
+}
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let passed = self.pass(|mut wire| wire.write(bytes))?;
+        passed.ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Read for Patient<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        loop {
-            self.wait.check()?;
-            match self.wire.read(bytes) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if (self.wait.has_ended)()? {
-                        return Ok(0);
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => {
-                    let came = *read.as_ref().unwrap_or(&0);
-                    let kept = came.min(SEEN_MAX.saturating_sub(self.seen.len()));
-                    self.seen.extend_from_slice(&bytes[..kept]);
-                    return read;
-                }
-            }
-        }
+        let came = self.pass(|mut wire| wire.read(bytes))?.unwrap_or(0);
+        let kept = came.min(SEEN_MAX.saturating_sub(self.seen.len()));
+        self.seen.extend_from_slice(&bytes[..kept]);
+        Ok(came)
     }
 }
 
@@ -421,8 +410,8 @@ mod tests {
         host.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
         let trickling = thread::spawn(move || trickle(guest));
         let until = Instant::now() + Duration::from_millis(500);
-        let wait = Wait { until, is_over: &|| false, has_ended: &mut || Ok(false) };
-        let mut port = Patient { wire: &host, wait, seen: Vec::new() };
+        let (wire, has_ended) = (&host, &mut || Ok(false));
+        let mut port = Patient { wire, until, is_over: &|| false, has_ended, seen: Vec::new() };
         let came = use_port(&mut port);
         drop(host);
         trickling.join().unwrap();

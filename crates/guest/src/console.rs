@@ -171,7 +171,7 @@ pub(crate) fn mishaps(console: &str) -> Vec<Mishap> {
 }
 
 /// What went wrong in the kernel that runs this program, by its own log. A quiet console does not show warnings.
-pub(crate) fn mishaps_here() -> Vec<Mishap> {
+pub fn mishaps_here() -> Vec<Mishap> {
     mishaps(&kernel_log().unwrap_or_default())
 }
 

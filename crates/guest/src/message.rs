@@ -1,8 +1,7 @@
-//! What host and guest say to each other. The guest waits for an answer to each of its messages but the first: so the
-//! host decides which of several guests measures next.
+//! What host and guest say to each other. The guest answers: so the host decides which of several guests measures next.
 
 use crate::console::Mishap;
-use model::{Cell, Ending, Frame, FunctionCode, ProfiledCell, Run, StackNode};
+use model::{Cell, CellKey, Host, Profile, Run};
 use serde::{Deserialize, Serialize};
 
 /// From the guest.
@@ -14,12 +13,12 @@ pub enum FromGuest {
     Begin(Box<Run>),
     /// A cell ended.
     Cell(Box<Cell>),
-    /// A cell of the profile ended, with what it shares with others and has not been sent.
-    Profiled(Box<Profiled>),
-    /// All is measured, or the guest was asked to stop.
+    /// A cell of the profile ended: what of the profile is new with it, behind what was sent.
+    Profiled(Box<Profile>),
+    /// Nothing more is asked for.
     Finish {
-        /// How it ended.
-        ending: Box<Ending>,
+        /// The guest at the end.
+        host_after: Box<Host>,
         /// What went wrong in its kernel until then.
         mishaps: Vec<Mishap>,
     },
@@ -32,30 +31,17 @@ pub enum FromGuest {
     },
 }
 
-/// A cell of a profile, and what of the profile is new with it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Profiled {
-    /// The cell.
-    pub cell: ProfiledCell,
-    /// Frames behind those that were sent.
-    pub frames: Vec<Frame>,
-    /// Stacks behind those that were sent.
-    pub stacks: Vec<StackNode>,
-    /// Code behind that which was sent.
-    pub code: Vec<FunctionCode>,
-}
-
 /// To the guest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToGuest {
-    /// What to measure.
+    /// The plan to make, or to go on with.
     Job(Box<Job>),
-    /// What came is kept: go on. A run has this number.
-    Kept(i64),
-    /// What came is kept, and nothing more is needed: the guest finishes.
-    Enough(i64),
-    /// What came could not be kept, and why: the guest tries again with the next cell.
-    Lost(String),
+    /// Measure this cell of the plan.
+    Measure(usize),
+    /// Profile the cell of this key.
+    Profile(Box<CellKey>),
+    /// Nothing more is to be measured.
+    Finish,
 }
 
 /// What to measure.
@@ -63,7 +49,7 @@ pub enum ToGuest {
 pub struct Job {
     /// The words behind `knee`: `run poll --points 100,1k`.
     pub words: Vec<String>,
-    /// What of it an earlier boot measured, without samples; absent at the first.
+    /// The run that an earlier boot began; absent at the first.
     pub resumed: Option<Run>,
     /// Seconds since 1970: a guest may have no clock that says the date.
     pub time_s: u64,

@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("fixtures", &["model"]),
     ("stacks", &["model", "observe", "printable", "sys"]),
     ("engine", &["archive", "model", "observe", "printable", "quantities", "stacks", "sys"]),
-    ("guest", &["archive", "engine", "model", "printable", "sys"]),
+    ("guest", &["engine", "model", "printable", "sys"]),
     ("workloads", &["readiness", "locks", "http", "load", "quantities", "sys", "engine"]),
     ("suites", &["engine", "quantities"]),
     ("analysis", &["model"]),

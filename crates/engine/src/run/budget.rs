@@ -117,7 +117,7 @@ impl<'a> Spender<'a> {
     pub fn new(run: &Run, judge: Option<&'a Judge<'a>>) -> Spender<'a> {
         let mut spender = Spender {
             judge,
-            budget: run.plan.budget,
+            budget: run.plan.budget.filter(|_| judge.is_some()),
             began: Instant::now(),
             earlier: run.cells.iter().map(|cell| Duration::from_nanos(cell.elapsed_ns)).sum(),
             // What an earlier part of the run left out was not needed then; only its last round may be in part.

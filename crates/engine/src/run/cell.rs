@@ -1,29 +1,39 @@
 //! One cell of a plan: its order to a worker, and the record of how it ended.
 
 use crate::descriptors::caller_limit;
-use crate::process::adopt_orphans;
+use crate::run::Instrument;
+use crate::run::profile::profiled;
 use crate::run::settings::Settings;
 use crate::worker::frame::{CellOrder, Reply};
 use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, supervise};
-use model::{Cell, CellKey, Outcome, Plan, WorkloadInfo};
+use model::{Cell, CellKey, Outcome, Plan, ProfiledCell, Run, WorkloadInfo};
 use std::path::PathBuf;
 use sys::clock::Clock;
 
-/// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off. With it comes the CPU time of
-/// processes that it measured and that the run did not start, in nanoseconds.
-pub(super) fn measured(
-    plan: &Plan,
-    sequence: usize,
-    settings: &Settings,
-    starter: &Starter,
-) -> Option<(Cell, u64)> {
-    let key = plan.cells.get(sequence)?;
-    let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark));
-    let order = order(plan, key, settings, scratch);
-    let supervised = supervise(&order, settings, starter, None)?;
-    let announced_ns = supervised.announced_ns;
-    Some((settings.secrets.conceal(ended_cell(sequence, key, supervised)), announced_ns))
+impl Instrument for Starter {
+    fn measure(
+        &mut self,
+        run: &Run,
+        sequence: usize,
+        settings: &Settings,
+    ) -> Option<(Cell, u64)> {
+        let key = run.plan.cells.get(sequence)?;
+        let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark));
+        let order = order(&run.plan, key, settings, scratch);
+        let supervised = supervise(&order, settings, self, None)?;
+        let announced_ns = supervised.announced_ns;
+        Some((settings.secrets.conceal(ended_cell(sequence, key, supervised)), announced_ns))
+    }
+
+    fn profile(
+        &mut self,
+        run: &mut Run,
+        key: &CellKey,
+        settings: &Settings,
+    ) -> Option<ProfiledCell> {
+        profiled(run, key, settings, self)
+    }
 }
 
 /// Whether workers can be started so: one cell of a `workload` that does nothing is measured and thrown
@@ -50,8 +60,8 @@ pub fn try_out(
         cells: vec![key.clone()],
         ..Plan::default()
     };
-    adopt_orphans();
-    match measured(&plan, 0, settings, starter).map(|(cell, _)| cell.outcome) {
+    let run = Run { plan, ..Run::default() };
+    match starter.clone().measure(&run, 0, settings).map(|(cell, _)| cell.outcome) {
         Some(Outcome::Failed { reason, detail }) => {
             let last = detail.lines().last().unwrap_or_default().trim();
             Err(if last.is_empty() {

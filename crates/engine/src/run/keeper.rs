@@ -1,6 +1,7 @@
 //! Commits cells as they end. A cell that the record refuses is tried again with the next one, and returned at
 //! the end.
 
+use super::progress::Watch;
 use archive::{Error, RunWriter};
 use model::{Ending, Run};
 
@@ -20,18 +21,27 @@ pub(super) struct Keeper<'a> {
     /// The same of the profile.
     profiled: usize,
     error: Option<Error>,
+    is_reported: bool,
 }
 
 impl<'a> Keeper<'a> {
     /// Keeps what comes to `run` from now on. Without an archive it keeps nothing, and fails never.
     pub fn new(archive: Option<&'a mut dyn RunWriter>, run: &Run) -> Keeper<'a> {
         let (cells, profiled) = (run.cells.len(), run.profile.cells.len());
-        Keeper { archive, cells, profiled, error: None }
+        Keeper { archive, cells, profiled, error: None, is_reported: false }
     }
 
     /// Commits what was added to the run, after what could not be committed before.
     pub fn keep(&mut self, run: &Run) {
         self.error = self.try_to_keep(run).err();
+    }
+
+    /// Reports an error of the side of this number, until all is kept once.
+    pub fn report(&mut self, side: usize, watch: &mut dyn Watch) {
+        if let Some(error) = self.error.as_ref().filter(|_| !self.is_reported) {
+            watch.refused(side, error);
+        }
+        self.is_reported = self.error.is_some();
     }
 
     fn try_to_keep(&mut self, run: &Run) -> Result<(), Error> {

@@ -48,7 +48,7 @@ impl Session {
     /// Looks once at the machine after the last round, for all runs whose cells took turns, each with the number of its cells
     /// that were measured before: what a profile uses of it later disturbs no figure. A run that goes on with its profile was
     /// looked after then.
-    pub fn end<const N: usize>(self, runs: [(&mut Run, usize); N]) {
+    pub fn end(self, runs: &mut [(&mut Run, usize)]) {
         let is_over = |run: &Run, before| run.cells.len() == before && run.host_after.is_some();
         if runs.iter().all(|(run, before)| is_over(run, *before)) {
             return;
@@ -95,11 +95,11 @@ mod tests {
             Host { facts: [("cpu.count".to_owned(), "unlikely".into())].into(), ..host() };
         let mut run = new_run(Plan::default(), Vec::new(), "0", &crate::calibrate());
         run.host_after = Some(looked.clone());
-        Session::begin().end([(&mut run, 0)]);
+        Session::begin().end(&mut [(&mut run, 0)]);
         assert_eq!(run.host_after, Some(looked.clone()));
         assert_eq!(close(&mut run, true).host_after, looked);
         run.host_after = None;
-        Session::begin().end([(&mut run, 0)]);
+        Session::begin().end(&mut [(&mut run, 0)]);
         assert!(run.host_after.is_some(), "an earlier process was killed before it looked");
     }
 
@@ -110,7 +110,7 @@ mod tests {
         let (mut resumed, mut alone) = (new(), new());
         resumed.host_after = Some(Host { cpu_use: Some(earlier), ..Host::default() });
         resumed.cells.push(fixtures::cell("poll", "poll", 1, 0).into());
-        Session::begin().end([(&mut resumed, 0), (&mut alone, 0)]);
+        Session::begin().end(&mut [(&mut resumed, 0), (&mut alone, 0)]);
         let [resumed, alone] = [resumed, alone].map(|run| run.cpu_use().unwrap());
         assert_eq!(resumed, earlier.plus(&alone));
     }

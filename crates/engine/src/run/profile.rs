@@ -2,6 +2,7 @@
 //! are sampled. Only the samples of timed regions are assigned to functions, and no figure comes from it.
 
 use crate::probe::Region;
+use crate::run::Instrument;
 use crate::run::budget::cell_group;
 use crate::run::cell::order;
 use crate::run::keeper::Keeper;
@@ -48,7 +49,6 @@ fn hz_max() -> u64 {
 /// The cells of a run that are to be profiled, in the plan's order.
 pub(super) struct ProfilePass {
     waiting: VecDeque<CellKey>,
-    interner: Interner,
     done: u64,
     took: Duration,
 }
@@ -62,14 +62,14 @@ impl ProfilePass {
         let ended = run.profile.cells.iter();
         ProfilePass {
             waiting,
-            interner: Interner::new(&run.profile),
             done: run.profile.cells.len() as u64,
             took: ended.map(|cell| Duration::from_nanos(cell.elapsed_ns)).sum(),
         }
     }
 
-    pub fn next_key(&self) -> Option<&CellKey> {
-        self.waiting.front()
+    /// The next cell; none on a side that is lost.
+    pub fn next_key(&self, is_lost: bool) -> Option<&CellKey> {
+        self.waiting.front().filter(|_| !is_lost)
     }
 
     pub fn progress(&self) -> RunProgress {
@@ -85,12 +85,11 @@ impl ProfilePass {
         run: &mut Run,
         keeper: &mut Keeper<'_>,
         settings: &Settings,
-        starter: &Starter,
+        instrument: &mut dyn Instrument,
     ) -> bool {
-        let (Some(key), Some(plan)) = (self.waiting.front().cloned(), run.plan.profile) else {
-            return false;
-        };
-        let Some(cell) = self.profiled(run, &key, plan, settings, starter) else { return false };
+        let cell =
+            self.waiting.front().and_then(|key| instrument.profile(run, key, settings));
+        let Some(cell) = cell else { return false };
         self.waiting.pop_front();
         self.done += 1;
         self.took += Duration::from_nanos(cell.elapsed_ns);
@@ -98,49 +97,49 @@ impl ProfilePass {
         keeper.keep(run);
         true
     }
+}
 
-    /// One cell, in as many workers as its samples take; none when it was cut off.
-    fn profiled(
-        &mut self,
-        run: &mut Run,
-        key: &CellKey,
-        plan: ProfilePlan,
-        settings: &Settings,
-        starter: &Starter,
-    ) -> Option<ProfiledCell> {
-        let rate = rate(run, key, plan);
-        let mut pool = Pool::new(key.clone());
-        let mut figures = Vec::new();
-        for worker in 0..rate.workers {
-            let scratch = format!("knee-{}-profile-{}-{worker}", settings.mark, self.done);
-            let order = crate::worker::frame::CellOrder {
-                is_profiled: true,
-                measure_ms: plan.measure_ms,
-                deadline_ms: deadline_ms(run, key, plan),
-                ..order(&run.plan, key, settings, std::env::temp_dir().join(scratch))
-            };
-            let Supervised { reply, detail, elapsed, profiler, .. } =
-                supervise(&order, settings, starter, Some(rate.hz))?;
-            pool.cell.elapsed_ns += elapsed.as_nanos() as u64;
-            let (regions, metrics) = match reply {
-                Ok(reply) => (reply.regions, reply.metrics),
-                Err(reason) => return Some(pool.failed(reason, detail)),
-            };
-            figures.extend(headline_samples(run, key, &metrics));
-            if let Some(reason) = without_regions(run, key, &regions) {
-                return Some(pool.failed(reason, String::new()));
-            }
-            let wanted =
-                |begin_ns, end_ns| regions.iter().any(|region| region.meets(begin_ns, end_ns));
-            if let Some(profiler) = profiler {
-                let sampled = profiler.finish(&wanted);
-                pool.add(&regions, &sampled, &mut run.profile, &mut self.interner);
-                pool.cell.samples_outside += sampled.unwanted;
-            }
+/// One cell, in as many workers as its samples take; none when it was cut off.
+pub(super) fn profiled(
+    run: &mut Run,
+    key: &CellKey,
+    settings: &Settings,
+    starter: &Starter,
+) -> Option<ProfiledCell> {
+    let plan = run.plan.profile?;
+    let rate = rate(run, key, plan);
+    let mut interner = Interner::new(&run.profile);
+    let mut pool = Pool::new(key.clone());
+    let mut figures = Vec::new();
+    for worker in 0..rate.workers {
+        let number = run.profile.cells.len();
+        let scratch = format!("knee-{}-profile-{number}-{worker}", settings.mark);
+        let order = crate::worker::frame::CellOrder {
+            is_profiled: true,
+            measure_ms: plan.measure_ms,
+            deadline_ms: deadline_ms(run, key, plan),
+            ..order(&run.plan, key, settings, std::env::temp_dir().join(scratch))
+        };
+        let Supervised { reply, detail, elapsed, profiler, .. } =
+            supervise(&order, settings, starter, Some(rate.hz))?;
+        pool.cell.elapsed_ns += elapsed.as_nanos() as u64;
+        let (regions, metrics) = match reply {
+            Ok(reply) => (reply.regions, reply.metrics),
+            Err(reason) => return Some(pool.failed(reason, detail)),
+        };
+        figures.extend(headline_samples(run, key, &metrics));
+        if let Some(reason) = without_regions(run, key, &regions) {
+            return Some(pool.failed(reason, String::new()));
         }
-        let cell = pool.finish();
-        Some(ProfiledCell { slow_down: slow_down(run, key, figures), ..cell })
+        let wanted = |begin_ns, end_ns| regions.iter().any(|region| region.meets(begin_ns, end_ns));
+        if let Some(profiler) = profiler {
+            let sampled = profiler.finish(&wanted);
+            pool.add(&regions, &sampled, &mut run.profile, &mut interner);
+            pool.cell.samples_outside += sampled.unwanted;
+        }
     }
+    let cell = pool.finish();
+    Some(ProfiledCell { slow_down: slow_down(run, key, figures), ..cell })
 }
 
 /// Time of an operation of which these are the figures, over that in the timed rounds.

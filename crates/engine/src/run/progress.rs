@@ -1,17 +1,28 @@
 //! The progress of a run, and who observes it.
 
+use archive::Error;
 use model::{CellKey, Outcome, Run};
 use std::iter::Sum;
 use std::time::Duration;
 
-/// Observes a run.
+/// Observes runs, and says how long they go on.
 pub trait Watch {
-    /// A cell begins.
-    fn begins(&mut self, _key: &CellKey, _progress: &RunProgress) {}
+    /// A cell of the side of this number begins.
+    fn begins(&mut self, _side: usize, _key: &CellKey, _progress: &RunProgress) {}
     /// A cell ended.
     fn ended(&mut self, _key: &CellKey, _outcome: &Outcome, _progress: &RunProgress) {}
     /// A run has one cell more. The next one begins when this returns.
     fn grew(&mut self, _run: &Run) {}
+    /// The archive of a side refuses what it measures.
+    fn refused(&mut self, _side: usize, _error: &Error) {}
+    /// Whether the rounds may end here: no cell that is left is needed.
+    fn is_enough(&mut self, _runs: &[&Run]) -> bool {
+        false
+    }
+    /// Whether the other sides go on where the instrument of a side can't.
+    fn goes_on_without_a_side(&self) -> bool {
+        true
+    }
 }
 
 /// The progress of a run, or of its profile pass.

@@ -6,7 +6,7 @@
 use crate::frame::FRAME_BYTES_MAX;
 use crate::helper::scratch;
 use crate::probe::usage;
-use crate::process::{MARK, wait_for_any};
+use crate::process::{MARK, adopt_orphans, wait_for_any};
 use crate::run::settings::Settings;
 use crate::run::stop::Stop;
 use crate::tail::Tail;
@@ -53,6 +53,7 @@ pub(crate) fn supervise(
     starter: &Starter,
     sample_hz: Option<u64>,
 ) -> Option<Supervised> {
+    adopt_orphans();
     let start = Instant::now();
     let seen = match Worker::start(order, settings, starter, sample_hz) {
         Ok(worker) => worker.see_through(start, order.deadline_ms, settings),

@@ -140,7 +140,7 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
     base.plan.paired_with.clone_from(&new.summary.id);
     new.plan.paired_with.clone_from(&base.summary.id);
     let (mut archives, _claims) = run::begin([&mut base, &mut new], &file)?;
-    measure([&mut base, &mut new], &mut archives, &sides, &settings);
+    measure([&mut base, &mut new], &mut archives, sides, &settings);
     if [&base, &new].iter().any(|run| run.cells.is_empty()) {
         return Err(Trouble::interrupted("interrupted before there was anything to compare"));
     }
@@ -159,17 +159,20 @@ fn workers(typed: &[String]) -> Result<[Workers; 2], Trouble> {
 fn measure(
     [base, new]: [&mut Run; 2],
     archives: &mut [SqliteArchive],
-    workers: &[Workers; 2],
+    workers: [Workers; 2],
     settings: &Settings,
 ) {
     let mut progress = Progress::for_plan(&base.plan, 2);
     let mut archives = archives.iter_mut().map(|archive| archive as &mut dyn RunWriter);
-    let mut side = |run, workers: &Workers| {
-        let (archive, starter) = (archives.next(), workers.starter.clone());
-        Side { run, archive, starter, judge: None }
-    };
-    let sides = [side(&mut *base, &workers[0]), side(&mut *new, &workers[1])];
-    let unsaved = engine::run(sides, settings, &mut progress);
+    let mut starters = workers.map(|workers| workers.starter);
+    let runs = [&mut *base, &mut *new].into_iter();
+    let sides = runs.zip(&mut starters).map(|(run, instrument)| Side {
+        run,
+        archive: archives.next(),
+        instrument,
+        judge: None,
+    });
+    let unsaved = engine::run(sides.collect(), settings, &mut progress);
     progress.done();
     for (side, unsaved) in ["base", "new run"].iter().zip(&unsaved) {
         let Some(unsaved) = unsaved else { continue };

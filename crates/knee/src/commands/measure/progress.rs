@@ -21,6 +21,8 @@ pub struct Progress {
     failed: BTreeSet<(String, String, String)>,
     is_profiling: bool,
     verdicts: Option<Verdicts>,
+    /// The names of several sides.
+    labels: Vec<String>,
 }
 
 struct Verdicts {
@@ -75,6 +77,10 @@ impl Progress {
         Progress { verdicts, ..self }
     }
 
+    pub fn with_labels(self, labels: Vec<String>) -> Progress {
+        Progress { labels, ..self }
+    }
+
     fn set_position(&self, progress: &RunProgress) {
         let Some(bar) = &self.bar else { return };
         let spent =
@@ -111,8 +117,15 @@ impl Progress {
             let target = ProgressDrawTarget::stderr_with_hz(5);
             ProgressBar::with_draw_target(total, target).with_style(style(template))
         });
-        let (controls, failed) = (Vec::new(), BTreeSet::new());
-        Progress { bar, budget: None, controls, failed, is_profiling: false, verdicts: None }
+        Progress {
+            bar,
+            budget: None,
+            controls: Vec::new(),
+            failed: BTreeSet::new(),
+            is_profiling: false,
+            verdicts: None,
+            labels: Vec::new(),
+        }
     }
 
     /// Draws it anew this often, although nothing has changed but the time.
@@ -144,7 +157,7 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 impl Watch for Progress {
-    fn begins(&mut self, key: &CellKey, progress: &RunProgress) {
+    fn begins(&mut self, side: usize, key: &CellKey, progress: &RunProgress) {
         let Some(bar) = &self.bar else { return };
         let profiling = if progress.is_profile { "profiling " } else { "" };
         if progress.is_profile && !self.is_profiling {
@@ -153,7 +166,9 @@ impl Watch for Progress {
             bar.set_length(progress.total);
         }
         let verdicts = self.verdicts.as_ref().map_or("", |verdicts| &verdicts.text);
-        bar.set_message(format!("{}{profiling}{}{verdicts}", left(progress), cell_name(key)));
+        let label = self.labels.get(side).map(|label| format!("{label}: ")).unwrap_or_default();
+        let (left, cell) = (left(progress), cell_name(key));
+        bar.set_message(format!("{left}{label}{profiling}{cell}{verdicts}"));
         self.set_position(progress);
     }
 
@@ -176,7 +191,7 @@ fn left(progress: &RunProgress) -> String {
     left.unwrap_or_default()
 }
 
-pub fn cell_name(key: &CellKey) -> String {
+fn cell_name(key: &CellKey) -> String {
     format!("{} {} at {}", key.workload, key.subject, key.point)
 }
 

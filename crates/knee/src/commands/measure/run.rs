@@ -82,10 +82,11 @@ pub fn measured(
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn RunWriter);
     let judge = |run: &Run| analysis::trust::by_cell(run);
     let run = &mut claimed.run;
-    let side = Side { run, archive, starter: Starter::default(), judge: Some(&judge) };
-    let [unsaved] = engine::run([side], &settings, &mut progress);
+    let mut workers = Starter::default();
+    let side = Side { run, archive, instrument: &mut workers, judge: Some(&judge) };
+    let unsaved = engine::run(vec![side], &settings, &mut progress);
     progress.done();
-    Ok((claimed, unsaved))
+    Ok((claimed, unsaved.into_iter().flatten().next()))
 }
 
 fn begun(

@@ -22,8 +22,7 @@ use crate::commands::read::show::{self, Show};
 use crate::commands::record_path;
 use crate::exit::{Exit, Trouble, complain, note, stop_on_signals};
 use crate::output::print_note;
-use archive::SqliteArchive;
-use engine::{CpuLook, Scratch};
+use engine::{Scratch, Settings};
 use flags::Vm;
 use guest::{Accelerator, Hardware, Kernel, Machine, Xen};
 use model::Run;
@@ -56,8 +55,9 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
 }
 
 fn to_push(vm: &Vm, sides: &[GuestSide]) -> Option<push::Measured> {
-    let runs = sides.iter().filter_map(|side| Some((side.run.as_ref()?, side.is_kept())));
-    let runs: Vec<(&Run, bool)> = runs.filter(|(run, _)| !run.cells.is_empty()).collect();
+    let runs = sides.iter().filter_map(|side| side.run.as_ref());
+    let runs: Vec<(&Run, bool)> =
+        runs.filter(|run| !run.cells.is_empty()).map(|run| (run, true)).collect();
     push::Measured::new(vm.measured.push.as_ref(), &runs)
 }
 
@@ -68,7 +68,7 @@ fn measure(
     (file, qemu): (&Path, &str),
     judge: Option<&dyn Judge>,
 ) -> Result<bool, Trouble> {
-    let stop = stop_on_signals()?;
+    let settings = Settings::new(engine::calibrate(), stop_on_signals()?);
     let hardware: Vec<&Hardware> = sides.iter().map(|side| &side.hardware).collect();
     checks::check_memory(&hardware)?;
     let name = format!("knee-vm-{}-{:08x}", std::process::id(), fastrand::u32(..));
@@ -104,18 +104,15 @@ fn measure(
         directory: directory.path(),
         host_cpus: &host_cpus,
         words: &words,
-        cpus: &CpuLook::now(Some(0)),
         facts: &BTreeMap::new(),
-        record: Some(file),
-        stop: &stop,
+        settings: &settings,
         judge,
     };
     let accelerator = accelerator::choose(vm.accel, sides, &ground)?;
     let facts = facts::of_ground(vm, qemu, accelerator, &host_cpus);
     ground.facts = &facts;
-    let mut archive = SqliteArchive::open(file)?;
-    turns::measure(sides, &ground, &mut archive)?;
-    Ok(stop.is_requested())
+    turns::measure(sides, &ground, file)?;
+    Ok(ground.is_stopped())
 }
 
 /// Every combination of kernels, CPU models and command lines that was asked for, the first being the base.
@@ -126,7 +123,7 @@ fn hardware(vm: &Vm) -> Result<Vec<Hardware>, Trouble> {
     };
     let kernels = or(&vm.kernels, "installed");
     let kernels: Vec<Kernel> =
-        kernels.iter().map(|typed| kernels::find(typed)).collect::<Result<_, _>>()?;
+        kernels.iter().map(|typed| kernels::find("--kernel", typed)).collect::<Result<_, _>>()?;
     let (models, appends) = (or(&vm.cpu_models, "max"), or(&vm.appends, ""));
     let mut all = Vec::new();
     for kernel in &kernels {

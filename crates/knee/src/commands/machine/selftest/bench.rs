@@ -58,10 +58,10 @@ impl Bench {
         let mut run = self.begun(request)?;
         let [archive, _] = &mut self.archives;
         run.summary.number = archive.begin(&run)?;
-        let (starter, archive) = (Starter::default(), Some::<&mut dyn RunWriter>(archive));
-        let side = Side { run: &mut run, archive, starter, judge: None };
-        let [unsaved] = engine::run([side], &self.settings, &mut self.shown);
-        self.read_back(&run, unsaved.as_ref())
+        let (mut workers, archive) = (Starter::default(), Some::<&mut dyn RunWriter>(archive));
+        let side = Side { run: &mut run, archive, instrument: &mut workers, judge: None };
+        let unsaved = engine::run(vec![side], &self.settings, &mut self.shown);
+        self.read_back(&run, unsaved[0].as_ref())
     }
 
     /// Measures twice, cell by cell in turns: by workers of this knee, and by those of `new`.
@@ -72,20 +72,17 @@ impl Bench {
         for (run, archive) in runs.iter_mut().zip(&mut self.archives) {
             run.summary.number = archive.begin(run)?;
         }
-        let [base, changed] = &mut runs;
-        let [base_archive, changed_archive] = &mut self.archives;
-        let sides = [
-            Side {
-                run: base,
-                archive: Some(base_archive),
-                starter: Starter::default(),
-                judge: None,
-            },
-            Side { run: changed, archive: Some(changed_archive), starter: new, judge: None },
-        ];
-        let [first, second] = engine::run(sides, &self.settings, &mut self.shown);
-        let base = self.read_back(&runs[0], first.as_ref())?;
-        Ok([base, self.read_back(&runs[1], second.as_ref())?])
+        let mut workers = [Starter::default(), new];
+        let sides = runs.iter_mut().zip(&mut self.archives).zip(&mut workers);
+        let sides = sides.map(|((run, archive), instrument)| Side {
+            run,
+            archive: Some(archive),
+            instrument,
+            judge: None,
+        });
+        let unsaved = engine::run(sides.collect(), &self.settings, &mut self.shown);
+        let base = self.read_back(&runs[0], unsaved[0].as_ref())?;
+        Ok([base, self.read_back(&runs[1], unsaved[1].as_ref())?])
     }
 
     fn begun(&self, request: &RunRequest) -> Result<Run, Trouble> {
@@ -157,7 +154,7 @@ impl Drop for Shown {
 }
 
 impl Watch for Shown {
-    fn begins(&mut self, key: &CellKey, progress: &RunProgress) {
+    fn begins(&mut self, _: usize, key: &CellKey, progress: &RunProgress) {
         let (done, total) = (progress.done, progress.total);
         let what = format!("{} {} at {}", key.workload, key.subject, key.point);
         self.say(&format!("cell {} of {total}, {what}", done + 1));

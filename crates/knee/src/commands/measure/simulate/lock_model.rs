@@ -90,7 +90,7 @@ impl Model {
                 all[index] = Some(figures?);
                 let left = begun.elapsed().mul_f64((total - done) as f64 / done as f64);
                 let so_far = RunProgress { is_profile: false, done, total, left: Some(left) };
-                progress.begins(&keys[index], &so_far);
+                progress.begins(0, &keys[index], &so_far);
             }
             Ok(())
         });

@@ -31,7 +31,7 @@ pub fn choose(
             Ok(()) => Accelerator::Kvm,
             Err(NoKvm::Host(line)) => return Err(Trouble::failed(line)),
             Err(NoKvm::Unfit(why)) => {
-                if !ground.stop.is_requested() {
+                if !ground.is_stopped() {
                     note(&format!("knee: {why}: the guests are emulated, and only ratios count"));
                 }
                 Accelerator::Tcg
@@ -57,7 +57,7 @@ fn kvm_runs(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), NoKvm> {
     guest::kvm_works(ground.knee, ground.directory)
         .map_err(|why| NoKvm::Unfit(format!("KVM does not work here ({why})")))?;
     let progress = Progress::new(1);
-    let boots = sides.iter_mut().take_while(|_| !ground.stop.is_requested()).map(|side| {
+    let boots = sides.iter_mut().take_while(|_| !ground.is_stopped()).map(|side| {
         progress.at(0, &format!("booting {} by KVM", side.label));
         side.hardware.accelerator = Accelerator::Kvm;
         let booted = side.boot(ground, TRIAL_MAX);

@@ -21,7 +21,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
-use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::ControlFlow::{Break, Continue};
 use std::path::Path;
 
 /// The rounds of kernels that are judged, at most, where `--rounds` says nothing.
@@ -63,16 +63,14 @@ pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exi
             None
         }
     };
-    let question = Question::new(&vm, output, (file, qemu), all, recorded);
-    let first = question.measure(|outcome| match outcome {
-        Break(exit) => Ok(Break(exit)),
-        Continue(compared) if compared.failures.is_empty() => {
-            compared.conclude(&question, |verdict| verdict).map(Break)
+    let (looks, is_decided) = (RefCell::default(), Cell::default());
+    let question = Question { vm: &vm, output, file, qemu, all, recorded, looks, is_decided };
+    let first = question.measure(|compared| {
+        if compared.failures.is_empty() {
+            return compared.conclude(&question, |verdict| verdict).map(Break);
         }
-        Continue(compared) => {
-            note(compared.kept.trim_end());
-            Ok(Continue(compared.failures))
-        }
+        note(compared.kept.trim_end());
+        Ok(Continue(compared.failures))
     })?;
     // These fail that the base measured, and no figure is worse: a busy host causes that, too.
     let first = match first {
@@ -80,12 +78,9 @@ pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exi
         Continue(failures) => failures,
     };
     complain(&format!("knee: {}: a second boot has to confirm that", failing(&first)));
-    question.measure(|outcome| match outcome {
-        Break(exit) => Ok(exit),
-        Continue(compared) => {
-            let second = compared.failures.clone();
-            compared.conclude(&question, |verdict| confirmed(&first, &second, verdict))
-        }
+    question.measure(|compared| {
+        let second = compared.failures.clone();
+        compared.conclude(&question, |verdict| confirmed(&first, &second, verdict))
     })
 }
 
@@ -98,17 +93,10 @@ struct Question<'a> {
     all: Vec<Hardware>,
     /// The base, where it is not measured.
     recorded: Option<Run>,
-    /// How often a comparison is looked at while guests measure, and at their end, at most.
-    comparisons: usize,
     /// Rounds after which it is still to be looked at, ascending.
     looks: RefCell<Vec<u32>>,
     is_decided: Cell<bool>,
-    /// Why the recorded run is not like what would be measured.
-    mismatch: RefCell<Option<String>>,
 }
-
-/// What came of one measurement: how it ended with nothing to compare, or a comparison.
-type Outcome = ControlFlow<Exit, Box<Compared>>;
 
 struct Compared {
     base: Run,
@@ -119,44 +107,23 @@ struct Compared {
     kept: String,
 }
 
-impl<'a> Question<'a> {
-    fn new(
-        vm: &'a Vm,
-        output: &'a Output,
-        (file, qemu): (&'a Path, &'a str),
-        all: Vec<Hardware>,
-        recorded: Option<Run>,
-    ) -> Question<'a> {
-        let looks = early_looks(vm.measured.rounds.unwrap_or(ROUNDS_MAX));
-        Question {
-            vm,
-            output,
-            file,
-            qemu,
-            all,
-            recorded,
-            comparisons: looks.len() + 1,
-            looks: RefCell::new(looks),
-            is_decided: Cell::new(false),
-            mismatch: RefCell::new(None),
-        }
-    }
-
+impl Question<'_> {
     /// Measures once, and lets `conclude` say what comes of it before the runs are pushed.
     fn measure<T>(
         &self,
-        conclude: impl FnOnce(Outcome) -> Result<T, Trouble>,
+        conclude: impl FnOnce(Compared) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
         let mut sides = labelled(self.all.clone());
-        *self.looks.borrow_mut() = early_looks(self.vm.measured.rounds.unwrap_or(ROUNDS_MAX));
+        *self.looks.borrow_mut() = self.early_looks();
         self.is_decided.set(false);
-        let is_interrupted = match measure(self.vm, &mut sides, (self.file, self.qemu), Some(self))
-        {
-            Ok(is_interrupted) => is_interrupted,
-            Err(trouble) => return conclude(Break(self.unmeasured(&sides, trouble)?)),
-        };
+        let is_interrupted = measure(self.vm, &mut sides, (self.file, self.qemu), Some(self))
+            .map_err(|trouble| unmeasured(&sides, trouble))?;
         let push = to_push(self.vm, &sides);
-        let concluded = self.outcome(&sides, is_interrupted).and_then(conclude);
+        let concluded = self.compare(&sides, is_interrupted).and_then(conclude);
+        let concluded = concluded.map_err(|trouble| {
+            trouble.say();
+            Trouble::shown(trouble.exit)
+        });
         // What the archive does not take is reported, and changes no verdict.
         if let Some(push) = push {
             push.push(&self.output.record_file);
@@ -164,13 +131,14 @@ impl<'a> Question<'a> {
         concluded
     }
 
-    fn outcome(&self, sides: &[GuestSide], is_interrupted: bool) -> Result<Outcome, Trouble> {
+    /// Why there is nothing to compare, where that is so.
+    fn compare(&self, sides: &[GuestSide], is_interrupted: bool) -> Result<Compared, Trouble> {
         let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
         let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
         let kept = format!("Record: {} ({})\n", self.file.display(), runs_named(&numbers));
         if is_interrupted {
             note(kept.trim_end());
-            return Ok(Break(Exit::Interrupted));
+            return Err(Trouble::shown(Exit::Interrupted));
         }
         if let Some(side) = sides.iter().find(|side| side.is_lost_by_host) {
             note(kept.trim_end());
@@ -179,38 +147,35 @@ impl<'a> Question<'a> {
         }
         if let Some(side) = sides.iter().find(|side| !side.is_complete()) {
             note(kept.trim_end());
-            return Ok(Break(skip(&format!("{} was not measured to its end", side.label))));
+            let what = format!("{} was not measured to its end", side.label);
+            return Err(Trouble::failed(what).skipped());
         }
         let new = read_run(&numbers[numbers.len() - 1], &self.output.record_file)?;
         let base = match &self.recorded {
             Some(run) => run.clone(),
             None => read_run(&numbers[0], &self.output.record_file)?,
         };
-        let comparison = match self.compared(&base, &new) {
-            Ok(comparison) => comparison,
-            Err(trouble) => return Ok(Break(skip(&trouble.to_string()))),
-        };
+        let comparison = self.compared(&base, &new).map_err(Trouble::skipped)?;
         let failures = compare::only_failures(&self.vm.judgement, &comparison);
-        Ok(Continue(Box::new(Compared { base, new, comparison, failures, kept })))
+        Ok(Compared { base, new, comparison, failures, kept })
     }
 
     /// All looks hold at once, so that looking more than once finds no more by chance.
     fn compared(&self, base: &Run, new: &Run) -> Result<Comparison, Trouble> {
-        let is_in_turns = self.recorded.is_none();
+        let (is_in_turns, comparisons) = (self.recorded.is_none(), self.early_looks().len() + 1);
         let judgement = &self.vm.judgement;
-        compare::compared((base, new), is_in_turns, judgement, self.output, self.comparisons)
+        compare::compared((base, new), is_in_turns, judgement, self.output, comparisons)
     }
 
-    /// Another commit may be measured where it is this kernel that did not begin.
-    fn unmeasured(&self, sides: &[GuestSide], trouble: Trouble) -> Result<Exit, Trouble> {
-        if let Some(mismatch) = self.mismatch.take() {
-            return Ok(skip(&mismatch));
-        }
-        if trouble.exit != Exit::Interrupted && turns::is_only_last_unable(sides) {
-            return Ok(skip(&trouble.to_string()));
-        }
-        Err(trouble)
+    fn early_looks(&self) -> Vec<u32> {
+        early_looks(self.vm.measured.rounds.unwrap_or(ROUNDS_MAX))
     }
+}
+
+/// Another commit may be measured where it is this kernel that did not begin.
+fn unmeasured(sides: &[GuestSide], trouble: Trouble) -> Trouble {
+    let is_verdict = matches!(trouble.exit, Exit::Interrupted | Exit::Skip);
+    if !is_verdict && turns::is_only_last_unable(sides) { trouble.skipped() } else { trouble }
 }
 
 impl Compared {
@@ -296,7 +261,7 @@ fn check(vm: &Vm) -> Result<(), Trouble> {
 fn base(typed: &str, output: &Output) -> Result<Base, Trouble> {
     let is_record = is_sqlite(Path::new(typed));
     if kernels::is_named(typed) || Path::new(typed).is_file() && !is_record {
-        return kernels::find_for("--against", typed).map(Base::Kernel);
+        return kernels::find("--against", typed).map(Base::Kernel);
     }
     // A file that there is not may be either: a record's name says so.
     let is_run =
@@ -318,7 +283,7 @@ fn is_sqlite(path: &Path) -> bool {
 /// Why the file of the kernel that is judged is none that can be booted: another commit may build one.
 fn unbuilt(vm: &Vm) -> Option<String> {
     let typed = vm.kernels.first().filter(|typed| !kernels::is_named(typed))?;
-    kernels::find(typed).err().map(|trouble| trouble.to_string())
+    kernels::find("--kernel", typed).err().map(|trouble| trouble.to_string())
 }
 
 impl Judge for Question<'_> {
@@ -334,8 +299,7 @@ impl Judge for Question<'_> {
                 let unknown = Fact::from("unknown");
                 let [then, now] = [then, now].map(|value| value.unwrap_or(&unknown));
                 let what = format!("the {name} is {now}, and {then} in the run to judge against");
-                *self.mismatch.borrow_mut() = Some(what.clone());
-                return Err(Trouble::usage(what));
+                return Err(Trouble::usage(what).skipped());
             }
         }
         Ok(())

@@ -26,24 +26,24 @@ pub fn is_named(typed: &str) -> bool {
     typed == INSTALLED || typed.starts_with(DEBIAN)
 }
 
-pub fn find(typed: &str) -> Result<Kernel, Trouble> {
-    find_for("--kernel", typed)
+/// The kernel that was typed after `flag`.
+pub fn find(flag: &str, typed: &str) -> Result<Kernel, Trouble> {
+    kernel(typed).map_err(|what| Trouble::usage(format!("{flag} {what}")))
 }
 
-pub fn find_for(flag: &str, typed: &str) -> Result<Kernel, Trouble> {
+fn kernel(typed: &str) -> Result<Kernel, String> {
     let path = match typed.strip_prefix(DEBIAN) {
-        Some(version) => debian(flag, version)?,
-        None if typed == INSTALLED => installed(flag)?,
+        Some(version) => debian(version).map_err(|what| format!("{typed}: {what}"))?,
+        None if typed == INSTALLED => installed()?,
         None => PathBuf::from(typed),
     };
-    let wrong = |fault| Trouble::usage(format!("{flag} {}: {fault}", path.display()));
+    let wrong = |what: String| format!("{}: {what}", path.display());
     let kernel = Kernel::read(&path).map_err(wrong)?;
-    check_kernel(&kernel)
-        .map_err(|what| Trouble::usage(format!("{flag} {}: {what}", path.display())))?;
+    check_kernel(&kernel).map_err(wrong)?;
     Ok(kernel)
 }
 
-fn installed(flag: &str) -> Result<PathBuf, Trouble> {
+fn installed() -> Result<PathBuf, String> {
     let entries = fs::read_dir(BOOT).into_iter().flatten().flatten();
     let is_image = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -51,9 +51,7 @@ fn installed(flag: &str) -> Result<PathBuf, Trouble> {
     };
     let images = entries.map(|entry| entry.path()).filter(is_image);
     images.max_by_key(|path| version_key(&path.to_string_lossy())).ok_or_else(|| {
-        Trouble::usage(format!(
-            "{flag} {INSTALLED}: {BOOT} has no vmlinuz-… here; name a file, or debian:6.1"
-        ))
+        format!("{INSTALLED}: {BOOT} has no vmlinuz-… here; name a file, or debian:6.1")
     })
 }
 
@@ -63,25 +61,24 @@ fn version_key(text: &str) -> Vec<u64> {
 }
 
 /// The image in Debian's package of that version, fetched into the cache unless it is there.
-fn debian(flag: &str, version: &str) -> Result<PathBuf, Trouble> {
-    let wrong = |what: &str| Trouble::usage(format!("{flag} {DEBIAN}{version}: {what}"));
+fn debian(version: &str) -> Result<PathBuf, String> {
     let is_version = |text: &str| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._+~-".contains(c))
     };
     if !is_version(version) {
-        return Err(wrong("a version is meant: debian:6.1"));
+        return Err("a version is meant: debian:6.1".to_owned());
     }
     let architecture = match std::env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
-        _ => return Err(wrong("Debian's images for this architecture are not known here")),
+        _ => return Err("Debian's images for this architecture are not known here".to_owned()),
     };
-    let cache = cache_directory().ok_or_else(|| wrong("no home directory, and so no cache"))?;
+    let cache = cache_directory().ok_or("no home directory, and so no cache")?;
     let (system, suffix) = (Apt::default(), format!("cloud-{architecture}"));
     let (apt, packages) = match packages(&system, version, &suffix) {
         Ok(packages) => (system, packages),
         Err(what) => {
-            let Some(suite) = further::suite_of(version) else { return Err(wrong(&what)) };
+            let Some(suite) = further::suite_of(version) else { return Err(what) };
             if let Some(image) = newest_first(&file_names(&cache), version, &suffix).first() {
                 let image = cache.join(image);
                 note(&format!(
@@ -90,12 +87,12 @@ fn debian(flag: &str, version: &str) -> Result<PathBuf, Trouble> {
                 ));
                 return Ok(image);
             }
-            let apt = further::apt(suite, &cache).map_err(|why| wrong(&why))?;
-            let packages = packages(&apt, version, &suffix).map_err(|what| wrong(&what))?;
+            let apt = further::apt(suite, &cache)?;
+            let packages = packages(&apt, version, &suffix)?;
             (apt, packages)
         }
     };
-    newest_there(&apt, &packages, &cache).map_err(|what| wrong(&what))
+    newest_there(&apt, &packages, &cache)
 }
 
 /// The image of the first of these packages that can be had.

@@ -1,4 +1,4 @@
-//! Several guests that measure in turns: each waits with its next cell until the others have ended theirs.
+//! Several guests that measure in turns: each waits until the host asks for its next cell.
 
 mod died_in;
 mod ticks;
@@ -6,14 +6,16 @@ mod ticks;
 use super::{consoles, facts};
 use crate::args;
 use crate::commands::keep::claim::Claim;
-use crate::commands::measure::progress::{Progress, cell_name};
+use crate::commands::measure::progress::Progress;
 use crate::exit::{Trouble, complain};
-use archive::{Error, RunWriter};
-use engine::{CpuLook, RunProgress, Stop, Watch};
-use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Mishap, Profiled, ToGuest};
-use indicatif::HumanDuration;
-use model::{Budget, Cell, CpuUse, Ending, Fact, Plan, Run, RunState, Warning};
-use std::collections::{BTreeMap, BTreeSet};
+use archive::{Error, RunWriter, SqliteArchive};
+use died_in::DeadEnd;
+use engine::{Instrument, RunProgress, Settings, Side, Watch};
+use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Mishap, ToGuest};
+use model::{
+    Budget, Cell, CellKey, Fact, Host, Outcome, ProfiledCell, Run, RunState, Warning,
+};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -24,6 +26,9 @@ const UP_MAX: Duration = Duration::from_secs(180);
 const UP_LOOK: Duration = Duration::from_millis(20);
 /// A guest is booted so often at most, however far each boot comes.
 const BOOTS_MAX: u32 = 20;
+/// A cell that its guest dies in so often is kept as failed.
+const DEATHS_MAX: u32 = 2;
+const BEGAN_AGAIN: &str = "it began again";
 /// What a cell takes beyond its deadline: the guest's own instrument ends it first.
 const CELL_MARGIN: Duration = Duration::from_secs(120);
 
@@ -33,10 +38,9 @@ pub struct GuestSide {
     pub hardware: Hardware,
     guest: Option<Guest>,
     boots: u32,
-    /// How often since something of it was kept.
+    /// How often since it measured something.
     tries: u32,
-    died_at: Option<usize>,
-    given_up: BTreeSet<usize>,
+    dead_ends: Vec<DeadEnd>,
     ticks: Ticks,
     booted: Instant,
     /// From then until knee in it was up.
@@ -48,12 +52,6 @@ pub struct GuestSide {
     /// What has come of its run; its plan and its cells, once it began.
     pub run: Option<Run>,
     claim: Option<Claim>,
-    answer: Option<ToGuest>,
-    /// Why the record does not have what came last.
-    unkept: Option<String>,
-    /// Whether all is measured, or nothing more will be.
-    ended: bool,
-    is_enough: bool,
     /// Whether this machine or QEMU kept it from going on, which says nothing of its kernel.
     pub is_lost_by_host: bool,
 }
@@ -75,18 +73,14 @@ pub struct Ground<'a> {
     /// The CPUs of the host that they run on; all, where there are none.
     pub host_cpus: &'a [usize],
     pub words: &'a [String],
-    /// The host before the guests were booted. What used its CPUs disturbs them; they don't see it themselves.
-    pub cpus: &'a CpuLook,
     pub facts: &'a BTreeMap<String, Fact>,
-    pub record: Option<&'a Path>,
-    pub stop: &'a Stop,
+    pub settings: &'a Settings,
     pub judge: Option<&'a dyn Judge>,
 }
 
 impl Ground<'_> {
-    /// What used the host's CPUs so far, of which the guests of all sides are the run's own.
-    fn cpu_use(&self) -> CpuUse {
-        CpuLook::now(Some(0)).since(self.cpus)
+    pub fn is_stopped(&self) -> bool {
+        self.settings.stop.is_requested()
     }
 }
 
@@ -98,8 +92,7 @@ impl GuestSide {
             guest: None,
             boots: 0,
             tries: 0,
-            died_at: None,
-            given_up: BTreeSet::new(),
+            dead_ends: Vec::new(),
             ticks: Ticks::default(),
             booted: Instant::now(),
             up: Duration::ZERO,
@@ -107,10 +100,6 @@ impl GuestSide {
             turn: Duration::ZERO,
             run: None,
             claim: None,
-            answer: None,
-            unkept: None,
-            ended: false,
-            is_enough: false,
             is_lost_by_host: false,
         }
     }
@@ -128,10 +117,6 @@ impl GuestSide {
             boots => format!(", booted {boots} times"),
         };
         Some(format!("{}: up after {up:.1} s, measured for {measuring:.1} s{boots}", self.label))
-    }
-
-    pub fn is_kept(&self) -> bool {
-        self.unkept.is_none() && self.run.as_ref().is_some_and(|run| run.summary.number > 0)
     }
 
     fn start(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
@@ -176,7 +161,7 @@ impl GuestSide {
         patience: Duration,
     ) -> Result<(), GuestFault> {
         let guest = self.guest.as_mut().ok_or(GuestFault::Mute)?;
-        match guest.receive(patience, &|| ground.stop.is_requested())? {
+        match guest.receive(patience, &|| ground.is_stopped())? {
             FromGuest::Up => {}
             _ => {
                 return Err(GuestFault::Damaged(
@@ -189,8 +174,8 @@ impl GuestSide {
         Ok(())
     }
 
-    /// Waits until it is up, and gives it its job, which is to go on where it began already.
-    fn employ(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
+    /// Waits until it is up, and gives it its job, which is to go on with a run that it began already.
+    fn employ(&mut self, ground: &Ground<'_>, begun: Option<&Run>) -> Result<(), GuestFault> {
         if !self.is_up() {
             self.await_greeting(ground, UP_MAX)?;
         }
@@ -201,10 +186,10 @@ impl GuestSide {
         let time_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let job = Job {
             words: ground.words.to_vec(),
-            resumed: self.run.as_ref().map(to_go_on),
+            resumed: begun.map(to_go_on),
             time_s: time_s.unwrap_or_default().as_secs(),
         };
-        guest.send(&ToGuest::Job(Box::new(job)), UP_MAX, &|| ground.stop.is_requested())
+        guest.send(&ToGuest::Job(Box::new(job)), UP_MAX, &|| ground.is_stopped())
     }
 
     fn may_boot(&self, fault: &GuestFault) -> bool {
@@ -218,44 +203,40 @@ impl GuestSide {
         format!("{}: {fault}{}", self.label, kept.unwrap_or_default())
     }
 
-    fn next(&mut self, ground: &Ground<'_>) -> Result<FromGuest, GuestFault> {
-        let deadline_ms = self.run.as_ref().map_or(0, |run| run.plan.deadline_ms);
+    /// Boots it again, until it has its job, as often as its faults let it; else what the last one was.
+    fn boot_again(
+        &mut self,
+        mut fault: GuestFault,
+        ground: &Ground<'_>,
+        begun: Option<&Run>,
+    ) -> Result<(), GuestFault> {
+        while self.may_boot(&fault) && !ground.is_stopped() {
+            complain(&format!("knee: {}; it is booted again", self.line_of(&fault)));
+            match self.start(ground).and_then(|()| self.employ(ground, begun)) {
+                Ok(()) => return Ok(()),
+                Err(again) => fault = again,
+            }
+        }
+        Err(fault)
+    }
+
+    /// What it answers to a question, or to its job, within the deadline of a cell.
+    fn answer(
+        &mut self,
+        question: Option<&ToGuest>,
+        deadline_ms: u64,
+        ground: &Ground<'_>,
+    ) -> Result<FromGuest, GuestFault> {
         let begun = Instant::now();
         let guest = self.guest.as_mut().ok_or(GuestFault::Mute)?;
         let patience = Duration::from_millis(deadline_ms) + CELL_MARGIN;
-        let is_over = || ground.stop.is_requested();
-        let sent = match self.answer.take() {
-            Some(answer) => guest.send(&answer, patience, &is_over),
-            None => Ok(()),
-        };
-        let message = sent.and_then(|()| guest.receive(patience, &is_over));
+        let is_over = || ground.is_stopped();
+        let sent = question.map_or(Ok(()), |question| guest.send(question, patience, &is_over));
+        let answer = sent.and_then(|()| guest.receive(patience, &is_over));
         self.turn = begun.elapsed();
         self.measuring += self.turn;
         self.look_at_ticks();
-        message
-    }
-
-    /// How far it is: its next cell where all plans have the same ones, else the round of that.
-    fn position(&self, are_alike: bool) -> u64 {
-        let Some(run) = &self.run else { return 0 };
-        let next = self.next_cell(run);
-        match run.plan.cells.get(next) {
-            None => u64::MAX,
-            Some(_) if are_alike => next as u64,
-            Some(key) => u64::from(key.round),
-        }
-    }
-
-    /// The place in the plan of the cell that it measures next, or a later one where a budget leaves some out.
-    fn next_cell(&self, run: &Run) -> usize {
-        let ended = run.cells.iter().map(|cell| cell.sequence as usize);
-        // What an earlier boot left out was not needed then.
-        let behind = ended.filter(|at| !self.given_up.contains(at)).map(|at| at + 1).max();
-        let mut next = behind.unwrap_or(0);
-        while self.given_up.contains(&next) {
-            next += 1;
-        }
-        next
+        answer
     }
 
     fn note_up(&mut self) {
@@ -268,14 +249,6 @@ impl GuestSide {
     fn look_at_ticks(&mut self) {
         let (cpus, rest) = self.guest.as_ref().map(Guest::cpu_ticks).unwrap_or_default();
         self.ticks.see(&cpus, rest);
-    }
-
-    fn note_unkept(&mut self, kept: &Result<(), Error>) {
-        let why = kept.as_ref().err().map(ToString::to_string);
-        if let Some(why) = why.as_ref().filter(|_| self.unkept.is_none()) {
-            complain(&format!("knee: {}: what it measures can't be kept: {why}", self.label));
-        }
-        self.unkept = why;
     }
 
     fn facts(&self, ground: &Ground<'_>) -> BTreeMap<String, Fact> {
@@ -308,13 +281,6 @@ impl GuestSide {
         }
         warnings
     }
-
-    /// Lets it finish, whatever of its plan is left.
-    fn finish(&mut self) {
-        if let Some(ToGuest::Kept(number)) = self.answer {
-            (self.answer, self.is_enough) = (Some(ToGuest::Enough(number)), true);
-        }
-    }
 }
 
 /// Whether all sides began but the last, and that by a fault of its own kernel.
@@ -324,63 +290,76 @@ pub fn is_only_last_unable(sides: &[GuestSide]) -> bool {
     is_unable && bases.iter().all(|side| side.run.is_some())
 }
 
-/// With the figures to go on: widths decide how a budget is spent, and times how often a profile samples.
+/// What a guest needs of a run to go on with it: a profile samples by what its cells took.
 fn to_go_on(run: &Run) -> Run {
     let mut run = run.clone();
-    // It is the host that decides when it is enough.
-    run.plan.budget = run.plan.budget.filter(|budget| *budget != UNTIL_DECIDED);
-    let are_needed = run.plan.budget.is_some() || run.plan.profile.is_some();
-    for cell in &mut run.cells {
-        if !are_needed {
-            cell.metrics.clear();
-        }
-        cell.metrics.iter_mut().for_each(|metric| metric.histogram.clear());
+    if run.plan.profile.is_none() {
+        run.cells.clear();
     }
+    let metrics = run.cells.iter_mut().flat_map(|cell| &mut cell.metrics);
+    metrics.for_each(|metric| metric.histogram.clear());
     run
 }
 
-/// Measures on all sides in turns, into the record; each run names that of the first side, with which its cells took
-/// turns. A side that fails says so on standard error, and the others go on.
+/// Measures on all sides in turns, into the record in `file`; each run names that of the first side, with which its cells
+/// took turns. A side that fails says so on standard error, and the others go on.
 ///
 /// # Errors
 /// Where none can begin, or the record can't be written.
 pub fn measure(
     sides: &mut [GuestSide],
     ground: &Ground<'_>,
-    archive: &mut dyn RunWriter,
+    file: &Path,
 ) -> Result<(), Trouble> {
     if let Some(judge) = ground.judge {
         judge.check(ground.facts)?;
     }
     boot(sides, ground)?;
-    let measured = in_turns(sides, ground, archive);
-    let closed: Vec<Result<(), Trouble>> =
-        sides.iter_mut().map(|side| interrupt(side, ground, archive)).collect();
-    let lost = sides.iter().find_map(|side| Some((&side.label, side.unkept.as_ref()?)));
-    let kept = lost.map_or(Ok(()), |(label, why)| {
-        Err(Trouble::failed(format!("{label}: not all that it measured could be kept: {why}")))
+    let mut archives = begin_runs(sides, ground, file)?;
+    let begun = sides.iter_mut().filter_map(|side| Some((side.run.take()?, Turns { side, ground })));
+    let (mut runs, mut guests): (Vec<Run>, Vec<Turns<'_>>) = begun.unzip();
+    let labels: Vec<String> = guests.iter().map(|guest| guest.side.label.clone()).collect();
+    let longest = runs.iter().map(|run| &run.plan).max_by_key(|plan| plan.cells.len());
+    let progress =
+        longest.map_or_else(|| Progress::new(0), |plan| Progress::for_plan(plan, runs.len()));
+    let mut shown =
+        Shown { progress: progress.with_labels(labels.clone()), labels, judge: ground.judge };
+    let by_cell = |run: &Run| analysis::trust::by_cell(run);
+    let turns = runs.iter_mut().zip(&mut guests).zip(&mut archives);
+    let turns = turns.map(|((run, instrument), archive)| Side {
+        run,
+        archive: Some(archive),
+        instrument,
+        judge: ground.judge.is_none().then_some(&by_cell as &engine::budget::Judge<'_>),
     });
-    measured.and(kept).and(closed.into_iter().collect())
+    let unsaved = engine::run(turns.collect(), ground.settings, &mut shown);
+    shown.progress.done();
+    for (guest, run) in guests.into_iter().zip(runs) {
+        guest.side.run = Some(run);
+    }
+    let mut unsaved = shown.labels.iter().zip(unsaved);
+    let lost = unsaved.find_map(|(label, unsaved)| Some((label, unsaved?.error)));
+    lost.map_or(Ok(()), |(label, why)| {
+        Err(Trouble::failed(format!("{label}: not all that it measured could be kept: {why}")))
+    })
 }
 
-/// Begins the runs of all sides that are up: whether their cells can take turns.
+/// Begins the runs of all sides that are up, each in an archive of its own over the record.
 fn begin_runs(
     sides: &mut [GuestSide],
     ground: &Ground<'_>,
-    archive: &mut dyn RunWriter,
-) -> Result<bool, Trouble> {
+    file: &Path,
+) -> Result<Vec<SqliteArchive>, Trouble> {
     let base = sides.iter().find_map(|side| {
         let run = side.run.as_ref()?;
         Some((run.summary.id.clone(), run.plan.clone()))
     });
-    let plans: Vec<&Plan> =
-        sides.iter().filter_map(|side| Some(&side.run.as_ref()?.plan)).collect();
-    let are_alike = plans.windows(2).all(|two| is_alike(two[0], two[1]));
+    let mut archives = Vec::new();
     for side in sides {
         let Some(run) = &mut side.run else { continue };
         let base = base.as_ref().filter(|(id, _)| *id != run.summary.id);
         run.plan.paired_with = match base {
-            Some((id, plan)) if is_alike(plan, &run.plan) => id.clone(),
+            Some((id, plan)) if plan.cells == run.plan.cells => id.clone(),
             Some(_) => {
                 run.warnings.push(not_paired());
                 complain(&format!("knee: {}: {}", side.label, not_paired().what));
@@ -394,64 +373,12 @@ fn begin_runs(
         run.host_before.facts.extend(ground.facts.clone());
         run.host_before.facts.extend(facts::of_hardware(&side.hardware));
         run.host_before.facts.insert("vm.up.time_s".to_owned(), seconds(side.up));
-        // What it has by then is the guest's own number.
-        run.summary.number = 0;
-        side.claim.replace(Claim::new(&run.summary.id, ground.record)?);
+        let mut archive = SqliteArchive::open(file)?;
+        side.claim.replace(Claim::new(&run.summary.id, Some(file))?);
         run.summary.number = archive.begin(run)?;
-        side.answer = Some(ToGuest::Kept(run.summary.number));
+        archives.push(archive);
     }
-    Ok(are_alike)
-}
-
-fn in_turns(
-    sides: &mut [GuestSide],
-    ground: &Ground<'_>,
-    archive: &mut dyn RunWriter,
-) -> Result<(), Trouble> {
-    let are_alike = begin_runs(sides, ground, archive)?;
-    let cells = sides.iter().filter_map(|side| side.run.as_ref());
-    let plan = cells.max_by_key(|run| run.plan.cells.len()).map(|run| run.plan.clone());
-    let plan = Plan { budget: None, ..plan.unwrap_or_default() };
-    let mut progress = Shown {
-        progress: Progress::for_plan(&plan, sides.len()),
-        begun: Instant::now(),
-        done: 0,
-        total: (plan.cells.len() * sides.len()) as u64,
-    };
-    while !ground.stop.is_requested() && sides.iter().any(|side| !side.ended) {
-        for side in sides.iter_mut().filter(|side| !side.ended) {
-            let fault = side.guest.as_ref().and_then(Guest::complains);
-            if let Some(fault) = fault {
-                died(side, &fault, ground);
-            }
-        }
-        let is_lost = |side: &GuestSide| side.ended && !side.is_complete();
-        if ground.judge.is_some() && sides.iter().any(is_lost) {
-            // There is nothing to judge without it.
-            break;
-        }
-        let first =
-            sides.iter().filter(|side| !side.ended).map(|side| side.position(are_alike)).min();
-        let is_next = |side: &GuestSide| !side.ended && Some(side.position(are_alike)) == first;
-        for side in sides.iter_mut().filter(|side| is_next(side)) {
-            progress.begins(side);
-            let message = side.next(ground);
-            if ground.stop.is_requested() {
-                break;
-            }
-            take(side, message, ground, archive, &mut progress);
-        }
-        let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
-        if ground.judge.is_some_and(|judge| judge.is_enough(&runs)) {
-            sides.iter_mut().filter(|side| !side.ended).for_each(GuestSide::finish);
-        }
-    }
-    progress.progress.done();
-    Ok(())
-}
-
-fn is_alike(base: &Plan, second: &Plan) -> bool {
-    base.cells == second.cells
+    Ok(archives)
 }
 
 fn not_paired() -> Warning {
@@ -477,22 +404,21 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
     for side in sides.iter_mut().filter(|side| !side.is_up()) {
         if let Err(trouble) = start(side, ground) {
             troubles.push(trouble);
-            side.ended = true;
         }
     }
     // A judge has nothing to judge without one of them.
-    let may_lack = |ground: &Ground<'_>| ground.judge.is_none() && !ground.stop.is_requested();
+    let may_lack = |ground: &Ground<'_>| ground.judge.is_none() && !ground.is_stopped();
     if troubles.is_empty() || may_lack(ground) {
         await_first_words(sides, ground);
     }
-    for (index, side) in sides.iter_mut().enumerate().filter(|(_, side)| !side.ended) {
+    for (index, side) in sides.iter_mut().enumerate().filter(|(_, side)| side.guest.is_some()) {
         if !troubles.is_empty() && !may_lack(ground) {
             break;
         }
         match begin(side, ground) {
             Ok(()) => progress.at(index as u64 + 1, &format!("{} is up", side.label)),
             Err(trouble) => {
-                (side.ended, side.guest) = (true, None);
+                side.guest = None;
                 troubles.push(trouble);
             }
         }
@@ -507,7 +433,7 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
 
 /// Notes when each side is up. Their jobs are given one after the other, when all are up or the first has failed.
 fn await_first_words(sides: &mut [GuestSide], ground: &Ground<'_>) {
-    while !ground.stop.is_requested() {
+    while !ground.is_stopped() {
         for side in sides.iter_mut() {
             if side.guest.as_mut().is_some_and(Guest::is_readable) {
                 side.note_up();
@@ -523,73 +449,176 @@ fn await_first_words(sides: &mut [GuestSide], ground: &Ground<'_>) {
     }
 }
 
-/// Closes a run that will not go on: the user ended it, or its guest can't be booted any more.
-fn interrupt(
-    side: &mut GuestSide,
-    ground: &Ground<'_>,
-    archive: &mut dyn RunWriter,
-) -> Result<(), Trouble> {
-    let facts = side.facts(ground);
-    side.guest = None;
-    let is_open = |run: &&mut Run| run.summary.state == RunState::Open && run.summary.number > 0;
-    let Some(run) = side.run.as_mut().filter(is_open) else { return Ok(()) };
-    let mut host_after = run.host_before.clone();
-    host_after.facts.extend(facts);
-    host_after.cpu_use = Some(ground.cpu_use());
-    let (state, ended) = (RunState::Interrupted, engine::now());
-    (run.summary.state, run.summary.ended) = (state, Some(ended.clone()));
-    let ending = Ending { state, ended, host_after, warnings: run.warnings.clone() };
-    Ok(archive.finish(run.summary.number, &ending)?)
+/// A side while runs are measured.
+struct Turns<'a> {
+    side: &'a mut GuestSide,
+    ground: &'a Ground<'a>,
 }
 
-struct Shown {
-    progress: Progress,
-    begun: Instant,
-    done: u64,
-    total: u64,
-}
-
-impl Shown {
-    fn begins(&self, side: &GuestSide) {
-        let Some(run) = &side.run else { return };
-        let cell = run.plan.cells.get(run.cells.len()).map(cell_name);
-        let left =
-            self.begun.elapsed().as_secs_f64() * (self.total - self.done) as f64 / self.done as f64;
-        let left = if left.is_finite() && run.plan.budget.is_none() {
-            format!("about {} left  ", HumanDuration(Duration::from_secs_f64(left)))
-        } else {
-            String::new()
-        };
-        let what = cell.unwrap_or_else(|| "ending".to_owned());
-        self.progress.at(self.done, &format!("{left}{}: {what}", side.label));
+impl Turns<'_> {
+    /// What its guest answers to a question about a cell. A guest that dies is booted again, and asked again: what it died of
+    /// at last, where it does so too often. None where it can't go on.
+    fn ask(
+        &mut self,
+        question: &ToGuest,
+        key: &CellKey,
+        run: &Run,
+    ) -> Option<Result<FromGuest, GuestFault>> {
+        for death in 1..=DEATHS_MAX {
+            let answer = match self.side.guest.as_ref()?.complains() {
+                Some(fault) => Err(fault),
+                None => self.side.answer(Some(question), run.plan.deadline_ms, self.ground),
+            };
+            let fault = match answer {
+                Ok(FromGuest::Refused { line, .. }) => return self.lose(&line),
+                Ok(answer) => {
+                    self.side.tries = 1;
+                    return Some(Ok(answer));
+                }
+                Err(_) if self.ground.is_stopped() => return None,
+                Err(fault) => fault,
+            };
+            let is_last = death == DEATHS_MAX;
+            if is_last {
+                complain(&format!(
+                    "knee: {}: {} {} at {} is kept as failed, since the guest died in it twice",
+                    self.side.label, key.workload, key.subject, key.point
+                ));
+                self.side.tries = 0;
+            }
+            self.boot_again(fault.clone(), run);
+            if is_last {
+                return Some(Err(fault));
+            }
+        }
+        None
     }
 
-    fn ended(&mut self, cell: &Cell) {
-        self.done += 1;
-        let (done, total) = (self.done, self.total);
-        let so_far = RunProgress { is_profile: false, done, total, left: None };
-        self.progress.ended(&cell.key, &cell.outcome, &so_far);
+    /// Boots its guest again after `fault`, if that may be.
+    fn boot_again(&mut self, fault: GuestFault, run: &Run) {
+        let Err(fault) = self.side.boot_again(fault, self.ground, Some(run)) else { return };
+        self.side.is_lost_by_host = fault.is_of_host();
+        if !self.ground.is_stopped() {
+            complain(&format!("knee: {}; what it measured is kept", self.side.line_of(&fault)));
+        }
+        self.side.guest = None;
+    }
+
+    fn lose<T>(&mut self, why: &str) -> Option<T> {
+        self.side.guest = None;
+        complain(&format!("knee: {}: {why}; what it measured is kept", self.side.label));
+        None
+    }
+}
+
+impl Instrument for Turns<'_> {
+    fn measure(&mut self, run: &Run, sequence: usize, _: &Settings) -> Option<(Cell, u64)> {
+        self.side.guest.as_ref()?;
+        let key = run.plan.cells.get(sequence)?;
+        let failed = |outcome, elapsed: Duration| Cell {
+            key: key.clone(),
+            sequence: sequence as u64,
+            outcome,
+            elapsed_ns: elapsed.as_nanos() as u64,
+            ..Cell::default()
+        };
+        if let Some(dead_end) = self.side.dead_ends.iter().find(|dead_end| dead_end.is_at(key)) {
+            return Some((failed(dead_end.outcome(), Duration::ZERO), 0));
+        }
+        match self.ask(&ToGuest::Measure(sequence), key, run)? {
+            Ok(FromGuest::Cell(cell)) => Some((*cell, 0)),
+            Ok(_) => self.lose(BEGAN_AGAIN),
+            Err(fault) => {
+                self.side.dead_ends.extend(DeadEnd::new(run, key, &fault));
+                Some((failed(died_in::outcome(&fault), self.side.turn), 0))
+            }
+        }
+    }
+
+    fn profile(&mut self, run: &mut Run, key: &CellKey, _: &Settings) -> Option<ProfiledCell> {
+        match self.ask(&ToGuest::Profile(Box::new(key.clone())), key, run)? {
+            Ok(FromGuest::Profiled(new)) => {
+                run.profile.frames.extend(new.frames);
+                run.profile.stacks.extend(new.stacks);
+                run.profile.code.extend(new.code);
+                new.cells.into_iter().next()
+            }
+            Ok(_) => self.lose(BEGAN_AGAIN),
+            Err(fault) => {
+                let (key, outcome) = (key.clone(), died_in::outcome(&fault));
+                Some(ProfiledCell { key, outcome, ..ProfiledCell::default() })
+            }
+        }
+    }
+
+    fn end(&mut self, run: &mut Run) {
+        let is_over = self.side.guest.is_none() || self.ground.is_stopped();
+        let answer = (!is_over)
+            .then(|| self.side.answer(Some(&ToGuest::Finish), run.plan.deadline_ms, self.ground));
+        let mut host_after = run.host_before.clone();
+        match answer {
+            Some(Ok(FromGuest::Finish { host_after: host, mishaps })) => {
+                host_after = engine::named_as(&run.host_before, *host);
+                run.warnings.extend(self.side.warnings(&mishaps));
+            }
+            Some(Err(fault)) => complain(&format!("knee: {}", self.side.line_of(&fault))),
+            _ => {}
+        }
+        host_after.facts.extend(self.side.facts(self.ground));
+        // What used the CPUs of the host, which the guest does not see, disturbed it.
+        let cpu_use = run.host_after.take().and_then(|host| host.cpu_use);
+        run.host_after = Some(Host { cpu_use, ..host_after });
+        self.side.guest = None;
+    }
+}
+
+struct Shown<'a> {
+    progress: Progress,
+    labels: Vec<String>,
+    judge: Option<&'a dyn Judge>,
+}
+
+impl Watch for Shown<'_> {
+    fn begins(&mut self, side: usize, key: &CellKey, progress: &RunProgress) {
+        self.progress.begins(side, key, progress);
+    }
+
+    fn ended(&mut self, key: &CellKey, outcome: &Outcome, progress: &RunProgress) {
+        self.progress.ended(key, outcome, progress);
+    }
+
+    fn refused(&mut self, side: usize, why: &Error) {
+        complain(&format!("knee: {}: what it measures can't be kept: {why}", self.labels[side]));
+    }
+
+    fn is_enough(&mut self, runs: &[&Run]) -> bool {
+        self.judge.is_some_and(|judge| judge.is_enough(runs))
+    }
+
+    fn goes_on_without_a_side(&self) -> bool {
+        // There is nothing to judge without it.
+        self.judge.is_none()
     }
 }
 
 /// Waits for a side that was started, and boots it again where it dies, until its run begins.
 fn begin(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
+    let mut employed = side.employ(ground, None);
     loop {
-        match side.employ(ground).and_then(|()| side.next(ground)) {
+        let fault = match employed.and_then(|()| side.answer(None, 0, ground)) {
             Ok(FromGuest::Begin(run)) => {
                 side.run = Some(*run);
                 return Ok(());
             }
             Ok(FromGuest::Refused { line, exit }) => return Err(Trouble::of_guest(line, exit)),
             Ok(_) => return Err(Trouble::failed(format!("{}: it began no run", side.label))),
-            Err(_) if ground.stop.is_requested() => {
-                return Err(Trouble::interrupted("interrupted"));
-            }
-            Err(fault) if side.may_boot(&fault) => {
-                complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
-                start(side, ground)?;
-            }
-            Err(fault) => return Err(refused(side, &fault)),
+            Err(fault) => fault,
+        };
+        employed = side.boot_again(fault, ground, None);
+        match &employed {
+            Ok(()) => {}
+            Err(_) if ground.is_stopped() => return Err(Trouble::interrupted("interrupted")),
+            Err(fault) => return Err(refused(side, fault)),
         }
     }
 }
@@ -597,7 +626,7 @@ fn begin(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
 /// Starts a side, and once more where its QEMU ends before its serial ports are there.
 fn start(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
     while let Err(fault) = side.start(ground) {
-        if !side.may_boot(&fault) || ground.stop.is_requested() {
+        if !side.may_boot(&fault) || ground.is_stopped() {
             return Err(refused(side, &fault));
         }
         complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
@@ -609,114 +638,6 @@ fn refused(side: &mut GuestSide, fault: &GuestFault) -> Trouble {
     let line = side.line_of(fault);
     side.is_lost_by_host = fault.is_of_host();
     if fault.is_usage() { Trouble::usage(line) } else { Trouble::failed(line) }
-}
-
-fn take(
-    side: &mut GuestSide,
-    message: Result<FromGuest, GuestFault>,
-    ground: &Ground<'_>,
-    archive: &mut dyn RunWriter,
-    progress: &mut Shown,
-) {
-    let (facts, warnings) = match &message {
-        Ok(FromGuest::Finish { mishaps, .. }) => (side.facts(ground), side.warnings(mishaps)),
-        _ => Default::default(),
-    };
-    let Some(run) = &mut side.run else { return };
-    let number = run.summary.number;
-    let kept = match message {
-        Ok(FromGuest::Cell(cell)) => {
-            let kept = archive.commit(number, &cell);
-            // What is not kept comes again.
-            if kept.is_ok() {
-                progress.ended(&cell);
-                run.cells.push(*cell);
-                (side.tries, side.died_at) = (1, None);
-            }
-            kept
-        }
-        Ok(FromGuest::Profiled(new)) => keep_profiled(archive, run, *new),
-        Ok(FromGuest::Finish { mut ending, .. }) => {
-            side.ended = true;
-            if side.is_enough {
-                ending.state = RunState::Complete;
-            }
-            ending.host_after.facts.extend(facts);
-            ending.host_after.cpu_use = Some(ground.cpu_use());
-            ending.warnings.extend(warnings);
-            side.guest = None;
-            let kept = archive.finish(number, &ending);
-            (run.host_after, run.warnings) = (Some(ending.host_after), ending.warnings);
-            (run.summary.state, run.summary.ended) = (ending.state, Some(ending.ended));
-            kept
-        }
-        Ok(FromGuest::Refused { line, .. }) => {
-            (side.ended, side.guest) = (true, None);
-            complain(&format!("knee: {}: {line}; what it measured is kept", side.label));
-            return;
-        }
-        Ok(FromGuest::Up | FromGuest::Begin(_)) => {
-            side.ended = true;
-            complain(&format!("knee: {}: it began again; what it measured is kept", side.label));
-            return;
-        }
-        Err(fault) => {
-            died_in::note(side, &fault, archive, progress);
-            died(side, &fault, ground);
-            return;
-        }
-    };
-    side.note_unkept(&kept);
-    side.answer = Some(answer(number, kept));
-}
-
-/// Keeps a cell of a profile, and what is new with it, wholly or not at all: what is not kept comes again.
-fn keep_profiled(archive: &mut dyn RunWriter, run: &mut Run, new: Profiled) -> Result<(), Error> {
-    let profile = &mut run.profile;
-    let (frames, stacks) = (profile.frames.len(), profile.stacks.len());
-    let (code, cells) = (profile.code.len(), profile.cells.len());
-    profile.frames.extend(new.frames);
-    profile.stacks.extend(new.stacks);
-    profile.code.extend(new.code);
-    profile.cells.push(new.cell);
-    let kept = archive.commit_profiled(run.summary.number, profile, cells);
-    if kept.is_err() {
-        profile.frames.truncate(frames);
-        profile.stacks.truncate(stacks);
-        profile.code.truncate(code);
-        profile.cells.truncate(cells);
-    }
-    kept
-}
-
-fn died(side: &mut GuestSide, fault: &GuestFault, ground: &Ground<'_>) {
-    let mut fault = fault.clone();
-    if side.unkept.is_some() {
-        // It ends when it has measured all, and still has cells that the record does not take.
-        side.ended = true;
-        side.guest = None;
-        return;
-    }
-    while side.may_boot(&fault) && !ground.stop.is_requested() {
-        complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
-        side.answer = None;
-        match side.start(ground).and_then(|()| side.employ(ground)) {
-            Ok(()) => return,
-            Err(again) => fault = again,
-        }
-    }
-    (side.ended, side.is_lost_by_host) = (true, fault.is_of_host());
-    if !ground.stop.is_requested() {
-        complain(&format!("knee: {}; what it measured is kept", side.line_of(&fault)));
-    }
-    side.guest = None;
-}
-
-fn answer(number: i64, kept: Result<(), Error>) -> ToGuest {
-    match kept {
-        Ok(()) => ToGuest::Kept(number),
-        Err(error) => ToGuest::Lost(error.to_string()),
-    }
 }
 
 fn seconds(time: Duration) -> Fact {

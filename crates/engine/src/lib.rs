@@ -38,8 +38,8 @@ pub use run::quiet::busy;
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;
 pub use run::{
-    Instrument, PROFILE_HZ_MAX, Side, Unsaved, budget, check_profile, named_as, new_run, new_run_id, run,
-    try_out,
+    Instrument, PROFILE_HZ_MAX, Side, Unsaved, budget, check_profile, named_as, new_run,
+    new_run_id, run, try_out,
 };
 pub use worker::starter::Starter;
 pub use worker::{WORKER_COMMAND, worker_main};

@@ -48,12 +48,7 @@ pub struct Side<'a> {
 pub trait Instrument {
     /// Measures a cell of the plan of `run`. With it comes the CPU time of processes that it measured and the run did not
     /// start, in nanoseconds. None where it was cut off, or where this side can't go on.
-    fn measure(
-        &mut self,
-        run: &Run,
-        sequence: usize,
-        settings: &Settings,
-    ) -> Option<(Cell, u64)>;
+    fn measure(&mut self, run: &Run, sequence: usize, settings: &Settings) -> Option<(Cell, u64)>;
 
     /// Profiles a cell of `run`, whose profile gets what the cell shares with others. None as above.
     fn profile(
@@ -134,11 +129,7 @@ fn measure_rounds(
 }
 
 /// Profiles the cells in turns; false when that was cut off.
-fn profile(
-    sides: &mut [RunningSide<'_>],
-    settings: &Settings,
-    watch: &mut dyn Watch,
-) -> bool {
+fn profile(sides: &mut [RunningSide<'_>], settings: &Settings, watch: &mut dyn Watch) -> bool {
     let mut passes: Vec<ProfilePass> =
         sides.iter().map(|side| ProfilePass::new(side.run)).collect();
     while passes.iter().zip(&*sides).any(|(pass, side)| pass.next_key(side.is_lost).is_some()) {

@@ -11,7 +11,6 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 /// The words of a run that measures little.
 const LITTLE: [&str; 10] = [
@@ -26,9 +25,6 @@ const LITTLE: [&str; 10] = [
     "--time",
     "5ms",
 ];
-
-/// A seed by which the first cell is of `hangs`.
-const HANGS_FIRST: &str = "1";
 
 const EMULATED: [&str; 4] = ["--accel", "tcg", "--kernel", KERNEL];
 
@@ -262,44 +258,6 @@ fn an_interrupted_guest_leaves_what_it_measured() {
         "{}",
         shown.out
     );
-}
-
-#[test]
-fn a_cell_that_its_guest_dies_in_twice_fails_and_the_guest_goes_on() {
-    if !can_boot() {
-        return;
-    }
-    let knee = Knee::new();
-    let errors = knee.directory.path().join("errors");
-    let measured = ["run", "fault", "--subjects", "hangs,fails", "--points", "1", "--rounds", "2"];
-    // QEMU warns of each boot, and knee says so once it is up: its first cell hangs then.
-    let words = [&["vm", "--cpu", "max,+vmx"], &EMULATED[..], &["--"], &measured].concat();
-    let words = [&words[..], &["--deadline", "60s", "--seed", HANGS_FIRST]].concat();
-    fs::create_dir_all(scratch(&knee)).unwrap();
-    let mut command = knee.command(&words);
-    command.env("XDG_CACHE_HOME", cache()).env("TMPDIR", scratch(&knee));
-    command.stdout(Stdio::piped()).stderr(fs::File::create(&errors).unwrap());
-    let process = command.spawn().unwrap();
-    let says = |what: &str| fs::read_to_string(&errors).unwrap().matches(what).count();
-    for boot in 1..=2 {
-        wait_until("a guest is up", || says("QEMU warns") == boot);
-        // Until it has its question.
-        std::thread::sleep(Duration::from_secs(4));
-        kill_process(qemu(&knee).unwrap(), Signal::KILL).unwrap();
-        wait_until("it is booted again", || says("it is booted again") == boot);
-    }
-    let came = ended(&knee, process);
-    assert_eq!(says("since the guest died in it twice"), 1, "{came:?}");
-    let run = &runs(&knee)[0];
-    assert_eq!((run.cells.len(), run.summary.state), (4, RunState::Complete), "{came:?}");
-    let outcomes = |subject: &str| -> Vec<String> {
-        let cells = run.cells.iter().filter(|cell| cell.key.subject == subject);
-        cells.map(|cell| format!("{:?}", cell.outcome)).collect()
-    };
-    let hung = outcomes("hangs");
-    assert!(hung[0].contains("the guest died in it twice"), "{hung:?}");
-    assert!(hung[1].contains("not measured: the guest died twice in it in round 1"), "{hung:?}");
-    assert!(outcomes("fails").iter().all(|outcome| outcome.contains("a failure, as it was asked")));
 }
 
 #[test]

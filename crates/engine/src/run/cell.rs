@@ -12,12 +12,7 @@ use std::path::PathBuf;
 use sys::clock::Clock;
 
 impl Instrument for Starter {
-    fn measure(
-        &mut self,
-        run: &Run,
-        sequence: usize,
-        settings: &Settings,
-    ) -> Option<(Cell, u64)> {
+    fn measure(&mut self, run: &Run, sequence: usize, settings: &Settings) -> Option<(Cell, u64)> {
         let key = run.plan.cells.get(sequence)?;
         let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark));
         let order = order(&run.plan, key, settings, scratch);

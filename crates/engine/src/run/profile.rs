@@ -87,8 +87,7 @@ impl ProfilePass {
         settings: &Settings,
         instrument: &mut dyn Instrument,
     ) -> bool {
-        let cell =
-            self.waiting.front().and_then(|key| instrument.profile(run, key, settings));
+        let cell = self.waiting.front().and_then(|key| instrument.profile(run, key, settings));
         let Some(cell) = cell else { return false };
         self.waiting.pop_front();
         self.done += 1;

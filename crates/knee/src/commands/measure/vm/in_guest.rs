@@ -77,11 +77,13 @@ fn measure(mut run: Run, settings: &Settings, port: &mut File) -> Result<(), Wir
     let mut workers = Starter::default();
     loop {
         let answer = match receive(port)? {
-            ToGuest::Measure(sequence) => workers.measure(&run, sequence, settings).map(|(cell, _)| {
-                // A profile samples by what its cells took.
-                run.cells.push(cell.clone());
-                FromGuest::Cell(Box::new(cell))
-            }),
+            ToGuest::Measure(sequence) => {
+                workers.measure(&run, sequence, settings).map(|(cell, _)| {
+                    // A profile samples by what its cells took.
+                    run.cells.push(cell.clone());
+                    FromGuest::Cell(Box::new(cell))
+                })
+            }
             ToGuest::Profile(key) => profiled(&mut run, &key, settings, &mut workers),
             ToGuest::Finish => {
                 let host_after = Box::new(engine::host());

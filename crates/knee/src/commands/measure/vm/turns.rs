@@ -12,9 +12,7 @@ use archive::{Error, RunWriter, SqliteArchive};
 use died_in::DeadEnd;
 use engine::{Instrument, RunProgress, Settings, Side, Watch};
 use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Mishap, ToGuest};
-use model::{
-    Budget, Cell, CellKey, Fact, Host, Outcome, ProfiledCell, Run, RunState, Warning,
-};
+use model::{Budget, Cell, CellKey, Fact, Host, Outcome, ProfiledCell, Run, RunState, Warning};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -306,17 +304,14 @@ fn to_go_on(run: &Run) -> Run {
 ///
 /// # Errors
 /// Where none can begin, or the record can't be written.
-pub fn measure(
-    sides: &mut [GuestSide],
-    ground: &Ground<'_>,
-    file: &Path,
-) -> Result<(), Trouble> {
+pub fn measure(sides: &mut [GuestSide], ground: &Ground<'_>, file: &Path) -> Result<(), Trouble> {
     if let Some(judge) = ground.judge {
         judge.check(ground.facts)?;
     }
     boot(sides, ground)?;
     let mut archives = begin_runs(sides, ground, file)?;
-    let begun = sides.iter_mut().filter_map(|side| Some((side.run.take()?, Turns { side, ground })));
+    let begun =
+        sides.iter_mut().filter_map(|side| Some((side.run.take()?, Turns { side, ground })));
     let (mut runs, mut guests): (Vec<Run>, Vec<Turns<'_>>) = begun.unzip();
     let labels: Vec<String> = guests.iter().map(|guest| guest.side.label.clone()).collect();
     let longest = runs.iter().map(|run| &run.plan).max_by_key(|plan| plan.cells.len());

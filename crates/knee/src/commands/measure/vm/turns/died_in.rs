@@ -34,10 +34,7 @@ impl DeadEnd {
     pub fn outcome(&self) -> Outcome {
         let DeadEnd { round, fault, .. } = self;
         let round = round + 1;
-        failed(
-            fault,
-            format!("not measured: the guest died twice in it in round {round}: {fault}"),
-        )
+        failed(fault, format!("not measured: the guest died twice in it in round {round}: {fault}"))
     }
 }
 

@@ -102,7 +102,10 @@ fn a_place_of_which_nothing_was_measured_is_a_dead_end() {
     assert_eq!(at, [true, false, true, false], "nor can another round");
     let Outcome::Failed { reason, detail } = dead_end.outcome() else { panic!() };
     assert!(matches!(reason, FailureReason::EndUnknown { .. }));
-    assert!(detail.starts_with("not measured: the guest died twice in it in round 1: "), "{detail}");
+    assert!(
+        detail.starts_with("not measured: the guest died twice in it in round 1: "),
+        "{detail}"
+    );
     run.cells = vec![cell(0, 0)];
     assert!(DeadEnd::new(&run, &run.plan.cells[2], &GuestFault::Mute).is_none());
     let late = GuestFault::Late(Duration::from_secs(7), Console::default());
@@ -140,7 +143,10 @@ fn a_run_whose_guest_is_gone_ends_with_what_is_known_of_it() {
     let (mut side, mut run) = (side(), side().run.unwrap());
     run.host_before = fixtures::host("", [("kernel.release", Fact::from("6.1"))]);
     let cpu_use = model::CpuUse { total_ticks: 7, ..model::CpuUse::default() };
-    run.host_after = Some(Host { cpu_use: Some(cpu_use), ..fixtures::host("", [("of.host", Fact::from("here"))]) });
+    run.host_after = Some(Host {
+        cpu_use: Some(cpu_use),
+        ..fixtures::host("", [("of.host", Fact::from("here"))])
+    });
     on_no_ground(|ground| {
         let mut turns = Turns { side: &mut side, ground };
         assert_eq!(turns.measure(&run, 0, ground.settings), None);

@@ -254,6 +254,8 @@ fn errors_of_a_table_name_its_line() {
             "t.csv has bytes that are 0: it is UTF-16 without a mark",
         ),
         (b"who,n,us\n\"a\nb\x1b\",\"1\n,?\",5\n", "", "line 2: n: `1 ,?` is not a number"),
+        (b"who,n,us\na,1,5\na,2,\"6\na,3,7\n", "", "line 3: a quote opens a field here"),
+        (b"who,n,us\n\"a,1,5\n\"b\",1,6\na,2,7\n", "", "line 2: a quote opens a field here"),
         (b"who,n,us\na,few,5\na,2,5\n", "", "line 3: n: `2` where line 2 has `few`; write all"),
         (b"who,n,us\na,2,5\na,few,5\n", "", "line 3: n: `few` is not a number"),
     ]);

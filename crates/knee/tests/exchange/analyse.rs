@@ -104,6 +104,15 @@ fn what_is_no_figure_stands_in_the_table_with_its_reason() {
     }
 }
 
+/// Also where other rows of its round have figures: those are of what went well alone.
+#[test]
+fn a_row_without_a_figure_fails_its_round() {
+    let table = b"day,n,us\nmon,1,5\nmon,2,6\nmon,2,timeout\ntue,1,5\ntue,2,-\ntue,2,6\nwed,1,5\nwed,2,6\n";
+    let text = unwrapped(&printed(&with_table(table), "t.csv --x n --y us --round day"));
+    let wanted = "2 cells of us at 2 failed: timeout or the table has no figure there";
+    assert!(text.contains(wanted), "{text}");
+}
+
 /// The same table, however it is written.
 #[test]
 fn tables_are_read_as_programs_write_them() {

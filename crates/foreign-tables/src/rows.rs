@@ -8,7 +8,7 @@ use super::source::{HASH_OF_NOTHING, InputLine, Source, hashed};
 use super::unit::Unit;
 use super::{listed, nearest, one_line};
 use crate::Error;
-use quantities::DecimalSign;
+use quantities::{DecimalSign, Unit as Symbol};
 use std::collections::HashMap;
 
 /// More figures than this fill the memory, and no table that a person can read.
@@ -156,6 +156,7 @@ struct Reader<'a> {
     /// For each of the other columns, whether rows of one group differ in it.
     differs: Vec<bool>,
     figures: figures::Reader,
+    deviations: figures::Reader,
     /// The signs of the figures, and those of their deviations.
     signs: [Signs; 2],
     rows: Vec<RawRow>,
@@ -166,6 +167,10 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(columns: &'a Columns, unit: Unit, semicolons: bool) -> Reader<'a> {
         let signs = || Signs::new(columns.decimal, semicolons);
+        let named = columns.sd.map(|column| Unit::new(columns.name(column), None));
+        // `s` alone is what deviations are called.
+        let named = named.filter(|own| !own.is_unknown() && own.about != "operation");
+        let deviations = figures::Reader::new(named.unwrap_or_else(|| unit.clone()));
         Reader {
             columns,
             lines: 0,
@@ -180,6 +185,7 @@ impl<'a> Reader<'a> {
             groups: HashMap::new(),
             differs: vec![false; columns.remaining.len()],
             figures: figures::Reader::new(unit),
+            deviations,
             signs: [signs(), signs()],
             rows: Vec::new(),
             figure_count: 0,
@@ -271,7 +277,7 @@ impl<'a> Reader<'a> {
         let name = self.columns.name(column);
         let text = &line.fields[column];
         let unit = self.columns.unit.map(|column| line.fields[column].as_str());
-        match self.figures.read(text, unit, line.number, &mut self.signs[1]) {
+        match self.deviations.read(text, unit, line.number, &mut self.signs[1]) {
             Ok(Figure::Value(below)) if below < 0.0 => {
                 Err(format!("{name}: `{}` is below zero", one_line(text)))
             }
@@ -434,10 +440,19 @@ impl<'a> Reader<'a> {
         let decimal = self.signs[0].decimal().map_err(in_column(columns.y))?;
         let sd_decimal =
             self.signs[1].decimal().map_err(in_column(columns.sd.unwrap_or(columns.y)))?;
+        let unit = self.figures.unit(columns.name(columns.y));
+        let sd_unit = self.deviations.unit(columns.name(columns.sd.unwrap_or(columns.y)));
+        let has_deviations = self.rows.iter().any(|row| !row.deviation.is_nothing());
+        let sd_factor = if has_deviations {
+            let [own, wanted] = [&sd_unit, &unit].map(|unit| Symbol::read(&unit.symbol));
+            own.convert(1.0, &wanted).ok_or_else(|| different_units(columns, &source.name))?
+        } else {
+            1.0
+        };
         let rows = self.rows.into_iter().map(|row| {
             let RawRow { table, subject, x, round, figure, deviation } = row;
             let deviation = match deviation.with(sd_decimal) {
-                Figure::Value(deviation) => Some(deviation),
+                Figure::Value(deviation) => Some(deviation * sd_factor),
                 _ => None,
             };
             TableRow {
@@ -455,7 +470,7 @@ impl<'a> Reader<'a> {
             subjects: self.subjects.all,
             axis: self.axis,
             rows: rows.collect(),
-            unit: self.figures.unit(columns.name(columns.y)),
+            unit,
             pooled: remaining.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect(),
             headers: self.headers,
         })
@@ -489,6 +504,11 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+fn different_units(columns: &Columns, file: &str) -> Error {
+    let [sd, y] = [columns.sd.unwrap_or(columns.y), columns.y].map(|at| columns.name(at));
+    Error::Refused(format!("--sd: {sd} and {y} of {file} are in different units"))
 }
 
 /// The whole that x is a part of, without separators.

@@ -312,6 +312,11 @@ fn errors_of_the_arguments_name_their_fix() {
         (b"who,n,us,p\na,few,5,10\n", "--of p --per p", "line 2: n: `few` is not a number"),
         (T, "--sd pips --n 5", "--sd: t.csv has no column `pips`; did you mean pipes?"),
         (T, "--sd us --n 5", "`us` is given to both --y and --sd"),
+        (
+            b"n,us,sd (%)\n10,5,1\n",
+            "t.csv --x n --y us --sd 'sd (%)' --n 5",
+            "--sd: sd (%) and us of t.csv are in different units",
+        ),
         (T, "--sd pipes", "--n"),
         (T, "--sd pipes --n 1", "--n"),
         (b"who,n,us,sd\na,few,5,-1\n", "--sd sd --n 5", "line 2: sd: `-1` is below zero"),
@@ -401,6 +406,18 @@ fn deviations_of_means_decide_where_x_is_numbers() {
         false_leads <= 1 && true_leads == 40 && flat == 160,
         "{false_leads} {true_leads} {flat}"
     );
+}
+
+#[test]
+fn deviations_may_have_another_unit_than_their_means() {
+    let rows = |sd: &str, deviations: [&str; 2]| {
+        let table = format!("n,us,{sd}\n10,1000,{}\n20,1100,{}\n", deviations[0], deviations[1]);
+        let words = format!("t.csv --x n --y us --sd {sd} --n 5");
+        json(&with_table(table.as_bytes()), &words)["tables"][0]["rows"].clone()
+    };
+    let plain = rows("sd", ["50", "64"]);
+    assert_eq!(plain, rows("sd_ms", ["0.05", "0.064"]));
+    assert_eq!(plain, rows("s", ["50", "64"]), "a sign, and no unit");
 }
 
 #[test]

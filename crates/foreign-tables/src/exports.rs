@@ -66,6 +66,8 @@ pub struct Measurements {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportRow {
     name: String,
+    /// The same with the place of the number that was taken from it; empty where none was.
+    template: String,
     /// What is known to vary, by name.
     parameters: Vec<(String, String)>,
     /// Figures by name, each as text with its unit. The first one of the first row is y.
@@ -118,15 +120,21 @@ impl ExportRow {
         let last = (1..parts.len()).rev().find(|&at| !parts[at].is_empty() && is_number(parts[at]));
         let mut row = ExportRow::default();
         row.parameters.extend(last.map(|at| (N.to_owned(), parts[at].to_owned())));
+        let number = placed(N);
         let mut rest = Vec::new();
-        for (at, part) in parts.into_iter().enumerate().filter(|(at, _)| Some(*at) != last) {
+        for (at, part) in parts.into_iter().enumerate() {
             match part.split_once(':') {
+                _ if Some(at) == last => rest.push(number.as_str()),
                 Some((key, number)) if at > 0 && !number.is_empty() && is_number(number) => {
                     row.parameters.push((key.to_owned(), number.to_owned()));
                 }
                 _ => rest.push(part),
             }
         }
+        if last.is_some() {
+            row.template = rest.join("/");
+        }
+        rest.retain(|part| *part != number);
         row.name = rest.join("/");
         row
     }
@@ -162,7 +170,8 @@ impl Measurements {
         asked.all(|name| all.contains(name))
     }
 
-    fn table(self, program: &str, request: &TableRequest) -> Result<Exported, String> {
+    fn table(mut self, program: &str, request: &TableRequest) -> Result<Exported, String> {
+        distinguish(&mut self.rows);
         let x = self.x(request)?;
         let y = self.y(request)?;
         let (rows, left_out): (Vec<&ExportRow>, Vec<&ExportRow>) =
@@ -232,6 +241,18 @@ impl Measurements {
         match &request.y {
             Some(asked) => chosen("--y", asked, &all.collect()),
             None => all.map(str::to_owned).next().ok_or_else(|| " has no figure".to_owned()),
+        }
+    }
+}
+
+/// Names rows with the place of their number where others, with another place, have the same name.
+fn distinguish(rows: &mut [ExportRow]) {
+    let placed = rows.iter().filter(|row| !row.template.is_empty());
+    let all: BTreeSet<(String, String)> =
+        placed.map(|row| (row.name.clone(), row.template.clone())).collect();
+    for row in rows.iter_mut().filter(|row| !row.template.is_empty()) {
+        if all.iter().filter(|(name, _)| *name == row.name).count() > 1 {
+            row.name.clone_from(&row.template);
         }
     }
 }
@@ -441,5 +462,6 @@ mod tests {
         let row = ExportRow::named("BM_x/8/16/real_time/threads:4");
         assert_eq!(row.name, "BM_x/8/real_time");
         assert_eq!((row.parameter("n"), row.parameter("threads")), (Some("16"), Some("4")));
+        assert_eq!(row.template, "BM_x/8/{n}/real_time");
     }
 }

@@ -1,6 +1,6 @@
 //! The rows of a table that are asked for, each with its table, subject and point.
 
-use super::axis::Axis;
+use super::axis::{Axis, XValue};
 use super::columns::{Columns, Where};
 use super::figures::{self, Figure};
 use super::numbers::{Point, Reading, Signs};
@@ -132,6 +132,23 @@ impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
     }
 }
 
+/// What is compared.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Subject {
+    name: String,
+    /// With the column of each value, and the place of a number in a name.
+    in_full: String,
+}
+
+/// The name of each; in full where several have the same one.
+fn names(subjects: &[Subject]) -> Vec<String> {
+    let name = |subject: &Subject| {
+        let alike = subjects.iter().filter(|second| second.name == subject.name);
+        if alike.count() > 1 { subject.in_full.clone() } else { subject.name.clone() }
+    };
+    subjects.iter().map(name).collect()
+}
+
 /// The rows of one table, subject and value of x.
 struct Group {
     line: u64,
@@ -146,7 +163,7 @@ struct Reader<'a> {
     headers: u64,
     wheres: Vec<Matched<'a>>,
     tables: Numbered<Vec<String>>,
-    subjects: Numbered<String>,
+    subjects: Numbered<Subject>,
     /// The table and the subject of fields as they are written.
     written: [HashMap<String, usize>; 2],
     key: String,
@@ -298,7 +315,7 @@ impl<'a> Reader<'a> {
         }
         let mut values = Vec::with_capacity(columns.parameters.len());
         for &column in &columns.parameters {
-            let value = one_line(&line.fields[column]);
+            let value = printable::one_line(&line.fields[column]);
             values.push(if columns.whole == Some(column) {
                 whole(&value, columns.decimal)
                     .map_err(|why| format!("{}: {why}", columns.name(column)))?
@@ -316,30 +333,35 @@ impl<'a> Reader<'a> {
 
     fn subject(&mut self, line: &InputLine, x: usize) -> Result<usize, String> {
         let columns = self.columns;
-        let series = &self.axis.values[x].series;
+        let XValue { series, template, .. } = &self.axis.values[x];
         self.key.clear();
         for &column in columns.by.iter().chain(&columns.replaced) {
             self.key.push_str(&line.fields[column]);
             self.key.push('\0');
         }
-        self.key.push_str(series);
+        self.key.push_str(template);
         if let Some(&subject) = self.written[1].get(&self.key) {
             return Ok(subject);
         }
         let names: Vec<&str> = columns.by.iter().map(|&column| columns.name(column)).collect();
-        let mut parts: Vec<String> = columns
+        let values: Vec<String> = columns
             .by
             .iter()
-            .map(|&column| columns.with_names(&one_line(&line.fields[column]), &line.fields))
+            .map(|&column| {
+                columns.with_names(&printable::one_line(&line.fields[column]), &line.fields)
+            })
             .collect();
-        if !columns.by.is_empty() && parts.iter().all(String::is_empty) {
+        if !columns.by.is_empty() && values.iter().all(String::is_empty) {
             return Err(format!("{}: there is no value", listed(&names)));
         }
-        parts.push(series.clone());
-        let mut subject = parts.join(" ").trim().to_owned();
-        if subject.is_empty() {
-            columns.name(columns.y).clone_into(&mut subject);
+        let parts = values.iter().map(|value| one_line(value)).chain([series.clone()]);
+        let mut name = parts.collect::<Vec<String>>().join(" ").trim().to_owned();
+        if name.is_empty() {
+            columns.name(columns.y).clone_into(&mut name);
         }
+        let in_full = names.iter().zip(&values).map(|(name, value)| format!("{name}={value}"));
+        let in_full = in_full.chain([template.clone()]).collect::<Vec<String>>().join(" ");
+        let subject = Subject { name, in_full: in_full.trim().to_owned() };
         let subject = self.subjects.number(subject);
         within(self.subjects.all.len(), SUBJECTS_MAX, &listed(&names), "--by")?;
         self.written[1].insert(self.key.clone(), subject);
@@ -348,7 +370,7 @@ impl<'a> Reader<'a> {
 
     /// The round that a line names, by its place among those that came before.
     fn round(&mut self, line: &InputLine) -> Option<u32> {
-        let named = one_line(&line.fields[self.columns.round?]);
+        let named = printable::one_line(&line.fields[self.columns.round?]);
         Some(self.rounds.number(named) as u32)
     }
 
@@ -467,7 +489,7 @@ impl<'a> Reader<'a> {
         let remaining = columns.remaining.iter().zip(&self.differs);
         Ok(Taken {
             tables: self.tables.all,
-            subjects: self.subjects.all,
+            subjects: names(&self.subjects.all),
             axis: self.axis,
             rows: rows.collect(),
             unit,

@@ -74,7 +74,7 @@ mod tests {
             let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
             let [parameters, figures] = [parameters, &[("time", time)]]
                 .map(|pairs| pairs.iter().map(pair).collect::<Vec<_>>());
-            ExportRow { name: name.into(), parameters, figures }
+            ExportRow { name: name.into(), parameters, figures, ..ExportRow::default() }
         };
         let wanted = [
             row("a -j {n}", &[("n", "1")], "0.1 s"),

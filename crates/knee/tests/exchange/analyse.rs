@@ -107,7 +107,8 @@ fn what_is_no_figure_stands_in_the_table_with_its_reason() {
 /// Also where other rows of its round have figures: those are of what went well alone.
 #[test]
 fn a_row_without_a_figure_fails_its_round() {
-    let table = b"day,n,us\nmon,1,5\nmon,2,6\nmon,2,timeout\ntue,1,5\ntue,2,-\ntue,2,6\nwed,1,5\nwed,2,6\n";
+    let table =
+        b"day,n,us\nmon,1,5\nmon,2,6\nmon,2,timeout\ntue,1,5\ntue,2,-\ntue,2,6\nwed,1,5\nwed,2,6\n";
     let text = unwrapped(&printed(&with_table(table), "t.csv --x n --y us --round day"));
     let wanted = "2 cells of us at 2 failed: timeout or the table has no figure there";
     assert!(text.contains(wanted), "{text}");
@@ -131,6 +132,29 @@ fn tables_are_read_as_programs_write_them() {
         let text = String::from_utf8_lossy(content);
         assert_eq!(analysed["tables"], wanted["tables"], "{text}");
     }
+}
+
+#[test]
+fn subjects_of_one_name_are_distinguished() {
+    let subjects = |table: &str, words: &str| {
+        let tables =
+            json(&with_table(table.as_bytes()), &format!("t.csv {words}"))["tables"].clone();
+        let rows = tables[0]["rows"].as_array().unwrap().clone();
+        let name = |row: &Value| row["subject"].as_str().unwrap().to_owned();
+        rows.iter().map(name).collect::<Vec<String>>().join("; ")
+    };
+    let words = "cc,flag,n,ms\ngcc -O2,,1,1\ngcc,-O2,1,2\nclang,-O2,1,3\n";
+    let wanted = "cc=gcc -O2 flag=; cc=gcc flag=-O2; clang -O2";
+    assert_eq!(subjects(words, "--x n --y ms --by cc,flag"), wanted);
+    let numbered =
+        "name,ns\nsort/1/vec,1\nsort/2/vec,2\nsort/vec/1,1\nsort/vec/2,2\na/1/b,1\na/2/b,1\n";
+    assert_eq!(subjects(numbered, "--x name --y ns"), "sort/{n}/vec; sort/vec/{n}; a/b");
+    let criterion = "sort/1/vec  time:   [1 ns 2 ns 3 ns]\nsort/vec/1  time:   [1 ns 4 ns 5 ns]\n\
+        sort/2/vec  time:   [1 ns 2 ns 3 ns]\nsort/vec/2  time:   [1 ns 4 ns 5 ns]\na/1/b  time:   [1 ns 2 ns 3 ns]\n";
+    assert_eq!(subjects(criterion, ""), "sort/{n}/vec; sort/vec/{n}; a/b");
+    let long = "x".repeat(130);
+    let long = format!("who,n,us\n{long}a,1,5\n{long}b,1,5\n");
+    assert_eq!(subjects(&long, "--x n --y us --by who").split("; ").count(), 2);
 }
 
 #[test]

@@ -259,8 +259,10 @@ fn distinguish(rows: &mut [ExportRow]) {
 
 /// Says what was left out altogether, and what takes it instead.
 fn without(left_out: &[&ExportRow], taken: &[&ExportRow], x: &str, y: &str) -> Option<Warning> {
+    // The statistic of a figure that is not asked for is none of another one's.
     let is_within = |row: &ExportRow, taken: &ExportRow| {
-        taken.name == row.name && row.parameters.iter().all(|pair| taken.parameters.contains(pair))
+        let mut own = row.parameters.iter().filter(|(name, _)| name != STATISTIC);
+        taken.name == row.name && own.all(|pair| taken.parameters.contains(pair))
     };
     let has_x = |row: &ExportRow| x == NAME || row.parameter(x).is_some();
     let is_lost =

@@ -196,6 +196,10 @@ fn flags_take_other_parameters_and_figures() {
         let came = summary(&run(file, &asked(x, y)));
         assert!(came.starts_with(wanted), "{file}: {came}");
     }
+    for (file, y) in [("fio.json", "bandwidth"), ("wrk.txt", "rate")] {
+        let came = summary(&run(file, &asked("", y)));
+        assert!(!came.contains("passed over"), "{file}: {came}");
+    }
 }
 
 #[test]
@@ -275,6 +279,18 @@ const PITFALLS: &[(&str, &str, &str)] = &[
          j read, 1: 1000.0, 2: 2500.0\n\
          The table was taken for one of fio: --x numjobs, --y iops and --by name\n\
          j ended with error 5\n\
+         More was taken as better, since ops/s is a rate\n",
+    ),
+    (
+        "jobs that run one after the other do not share the work",
+        r#"{"fio version": "3", "jobs": [
+          {"jobname": "j", "groupid": 0, "job options": {"filename": "/a"}, "read": {"total_ios": 9, "iops": 1000.0}},
+          {"jobname": "j", "groupid": 1, "job options": {"filename": "/b"}, "read": {"total_ios": 9, "iops": 1500.0}},
+          {"jobname": "k", "groupid": 2, "job options": {"filename": "/b"}, "read": {"total_ios": 9, "iops": 10.0}},
+          {"jobname": "k", "groupid": 3, "job options": {"filename": "/b"}, "read": {"total_ios": 9, "iops": 30.0}}]}"#,
+        "name: 1 j read/filename:/a, 2 j read/filename:/b, 3 k read/filename:/b, ops/s, rounds 2\n\
+         iops, 1: 1000.0, 2: 1500.0, 3: 30.0\n\
+         The table was taken for one of fio: --x name and --y iops\n\
          More was taken as better, since ops/s is a rate\n",
     ),
     (

@@ -170,6 +170,7 @@ fn workload(
         )],
         axis: axis.name.clone(),
         axis_parameter: x.to_owned(),
+        axis_decimals: axis.decimals,
         ratio: columns.whole.map(|whole| Ratio {
             part: x.to_owned(),
             whole: columns.name(whole).to_owned(),

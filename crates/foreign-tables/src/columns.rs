@@ -30,6 +30,8 @@ pub struct Columns {
     pub wheres: Vec<Where>,
     /// The unit of each figure.
     pub unit: Option<usize>,
+    /// Why there is no figure: in knee's own export.
+    pub missing: Option<usize>,
     /// How many operations each figure is the sum of.
     pub divisor: Option<usize>,
     /// The parameters whose values stand in the names of what is compared, and are replaced there.
@@ -88,6 +90,7 @@ impl Columns {
         };
         let unit = of_y(Format::unit_column).filter(|_| request.unit.is_none());
         let divisor = of_y(Format::divisor);
+        let missing = indexed(header.is_export().then_some("missing"));
         let is_parameter = |column: &usize| {
             format.is_some_and(|format| format.is_parameter(&header.names[*column]))
         };
@@ -112,8 +115,8 @@ impl Columns {
             NUMBER_REPETITIONS.contains(&name.as_str())
         };
         let has_role = |column: usize| {
-            let is_single =
-                [x, y].contains(&column) || [round, sd, unit, divisor].contains(&Some(column));
+            let is_single = [x, y].contains(&column)
+                || [round, sd, unit, missing, divisor].contains(&Some(column));
             is_single || by.contains(&column) || parameters.contains(&column)
         };
         let remaining = (0..header.names.len())
@@ -134,6 +137,7 @@ impl Columns {
             sd,
             wheres,
             unit,
+            missing,
             divisor,
             replaced,
             format,

@@ -249,6 +249,12 @@ impl<'a> Reader<'a> {
             .read(&line.fields[columns.y], unit, line.number, &mut self.signs[0])
             .and_then(|figure| self.divided(figure, line))
             .map_err(|why| in_column(columns.y, why))?;
+        let figure = match (figure, columns.missing.map(|column| line.fields[column].as_str())) {
+            (Figure::None, Some(why)) if !why.is_empty() => {
+                Figure::Words(one_line(why.trim_start_matches("failed: ")))
+            }
+            (figure, _) => figure,
+        };
         let deviation = self.deviation(line)?;
         within(self.rows.len() + 1, FIGURES_MAX, "this table", "--where")?;
         let fields = self.groups.len() * columns.remaining.len();

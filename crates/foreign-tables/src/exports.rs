@@ -3,7 +3,6 @@
 //! An export gives measurements. They are written as the table that a user would have written by hand, with the flags that
 //! read it: what varies and is a number is x, or else makes tables; what varies and is words is compared.
 
-use crate::columns::replaced;
 use crate::{TableRequest, listed, one_line};
 use model::Warning;
 use quantities::{DecimalSign, Figure};
@@ -208,7 +207,10 @@ impl Measurements {
         warnings.extend(passed_over(&self.summaries));
         warnings.extend(self.warnings.iter().cloned());
         warnings.extend(without(&left_out, &rows, &x, &y));
-        let table = written(&rows, &x, &y, &[numbers, words].concat())
+        let has_figure = |name: &&str| rows.iter().any(|row| row.figure(name).is_some());
+        let sd = request.sd.as_deref().filter(has_figure);
+        let figures: Vec<&str> = [y.as_str()].into_iter().chain(sd).collect();
+        let table = written(&rows, &x, &figures, &[numbers, words].concat())
             .map_err(|error| format!(": {error}"))?;
         Ok(Exported { table, request: completed, warnings })
     }
@@ -352,6 +354,25 @@ fn variants(text: &str, given: &[(String, String)]) -> Vec<String> {
     texts.iter().flat_map(|text| variants(text, rest)).collect()
 }
 
+/// `text` with `name` for each `value` that is no part of a longer word or number.
+fn replaced(text: &str, value: &str, name: &str) -> String {
+    let joins = |before: char, after: char| {
+        before == '.' || (before.is_alphanumeric() && after.is_alphanumeric())
+    };
+    let (first, last) = (value.chars().next().unwrap_or(' '), value.chars().last().unwrap_or(' '));
+    let (mut out, mut done) = (String::new(), 0);
+    for (at, _) in text.match_indices(value) {
+        let is_whole = !text[..at].chars().last().is_some_and(|before| joins(before, first))
+            && !text[at + value.len()..].chars().next().is_some_and(|after| joins(after, last));
+        if is_whole {
+            out.push_str(&text[done..at]);
+            out.push_str(name);
+            done = at + value.len();
+        }
+    }
+    out + &text[done..]
+}
+
 /// The parameters that have more than one value, in order of appearance.
 fn varying<'a>(rows: &[&'a ExportRow]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
@@ -377,7 +398,7 @@ fn chosen(flag: &str, asked: &str, all: &BTreeSet<&str>) -> Result<String, Strin
 }
 
 /// The rows as separated values. Where names are x, they have all that varies.
-fn written(rows: &[&ExportRow], x: &str, y: &str, rest: &[&str]) -> csv::Result<Vec<u8>> {
+fn written(rows: &[&ExportRow], x: &str, figures: &[&str], rest: &[&str]) -> csv::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let is_name = |key: &&&str| x == NAME && **key != STATISTIC;
     let columns: Vec<&str> = if x == NAME {
@@ -385,7 +406,7 @@ fn written(rows: &[&ExportRow], x: &str, y: &str, rest: &[&str]) -> csv::Result<
     } else {
         [&[x], rest].concat()
     };
-    table.write_record([NAME].iter().chain(&columns).chain([&y]))?;
+    table.write_record([NAME].iter().chain(&columns).chain(figures))?;
     for row in rows {
         let mut name = row.name.clone();
         let varying = rest.iter().filter(is_name);
@@ -393,8 +414,8 @@ fn written(rows: &[&ExportRow], x: &str, y: &str, rest: &[&str]) -> csv::Result<
             name.extend(if key == N { ["/", "", "", value] } else { ["/", key, ":", value] });
         }
         let values = columns.iter().map(|column| row.parameter(column).unwrap_or_default());
-        let figure = row.figure(y).unwrap_or_default();
-        table.write_record([name.as_str()].into_iter().chain(values).chain([figure]))?;
+        let figures = figures.iter().map(|figure| row.figure(figure).unwrap_or_default());
+        table.write_record([name.as_str()].into_iter().chain(values).chain(figures))?;
     }
     table.into_inner().map_err(|error| error.into_error().into())
 }
@@ -457,6 +478,13 @@ mod tests {
         for text in ["n,us\n1,5\n", "{\"schema\": 1}", "Running a test\n", "[{\"a\": 1}]", ""] {
             assert!(recognised(text.as_bytes()).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn values_of_parameters_are_replaced_where_they_stand_alone() {
+        assert_eq!(replaced("./fd -j 1 x1 /srv/1", "1", "{n}"), "./fd -j {n} x1 /srv/{n}");
+        assert_eq!(replaced("./fd -j 16 1.5", "1", "{n}"), "./fd -j 16 1.5");
+        assert_eq!(replaced("a b", "c", "{n}"), "a b");
     }
 
     #[test]

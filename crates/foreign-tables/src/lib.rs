@@ -76,7 +76,7 @@ pub fn read(request: &TableRequest, input: Input, words: Vec<String>) -> Result<
         return read_table(&request.of_long(), source, &header, Some(unit), words, warnings);
     }
     let format = Format::recognised(&header);
-    let completed = format.map(|format| format.completed(request, &header));
+    let completed = format.map(|format| format.completed(request));
     let request = completed.as_ref().unwrap_or(request);
     read_table(request, source, &header, None, words, warnings)
 }

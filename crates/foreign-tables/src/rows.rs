@@ -341,7 +341,7 @@ impl<'a> Reader<'a> {
         let columns = self.columns;
         let XValue { series, template, .. } = &self.axis.values[x];
         self.key.clear();
-        for &column in columns.by.iter().chain(&columns.replaced) {
+        for &column in &columns.by {
             self.key.push_str(&line.fields[column]);
             self.key.push('\0');
         }
@@ -350,13 +350,8 @@ impl<'a> Reader<'a> {
             return Ok(subject);
         }
         let names: Vec<&str> = columns.by.iter().map(|&column| columns.name(column)).collect();
-        let values: Vec<String> = columns
-            .by
-            .iter()
-            .map(|&column| {
-                columns.with_names(&printable::one_line(&line.fields[column]), &line.fields)
-            })
-            .collect();
+        let texts = columns.by.iter().map(|&column| &line.fields[column]);
+        let values: Vec<String> = texts.map(|text| printable::one_line(text)).collect();
         if !columns.by.is_empty() && values.iter().all(String::is_empty) {
             return Err(format!("{}: there is no value", listed(&names)));
         }

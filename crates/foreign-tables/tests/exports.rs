@@ -304,6 +304,21 @@ const PITFALLS: &[(&str, &str, &str)] = &[
          More was taken as better, since ops/s is a rate\n",
     ),
     (
+        "a value in the name that is no parameter stays",
+        "command,mean,stddev,median,user,system,min,max,parameter_n\n\
+         sort -j 1 --level 1,8.0,0.1,8,1,1,7.9,8.1,1\nsort -j 2 --level 1,4,0.1,4,1,1,3.9,4.1,2\n",
+        "parameter n, ns, rounds 1\n\
+         sort -j {n} --level 1, 1: 8000000000.0, 2: 4000000000.0\n\
+         The table was taken for one of hyperfine: --x parameter_n, --y mean and --by name\n",
+    ),
+    (
+        "commands without a parameter are x",
+        "command,mean,stddev,median,user,system,min,max\na,8,0.1,8,1,1,7.9,8.1\nb,4,0.1,4,1,1,3.9,4.1\n",
+        "name: 1 a, 2 b, ns, rounds 1\n\
+         mean, 1: 8000000000.0, 2: 4000000000.0\n\
+         The table was taken for one of hyperfine: --x name and --y mean\n",
+    ),
+    (
         "tests of two classes are two",
         r#"{"machine_info": {}, "benchmarks": [
           {"name": "test_x[10]", "fullname": "t.py::A::test_x[10]", "params": {"n": 10}, "param": "10", "stats": {"data": [1.0]}},

@@ -1,9 +1,9 @@
 //! The column that grows: numbers, numbers at the end of names, or words.
 
 use super::numbers::{Point, Reading, Signs};
-use super::one_line;
 use super::rows::within;
 use super::tail::Tail;
+use printable::one_line;
 use quantities::{DecimalSign, FigureError};
 use std::collections::HashMap;
 
@@ -31,6 +31,8 @@ pub struct XValue {
     pub text: String,
     /// The name that the number stands behind; empty where it stands alone.
     pub series: String,
+    /// The same with the place of the number, where the number has no name.
+    pub template: String,
     /// None for words.
     number: Option<Reading>,
 }
@@ -92,17 +94,23 @@ impl Axis {
             Err(format!("`{text}` where line {line} has `{first}`; {rest}"))
         };
         match kind {
-            Kind::Words if is_words => {
-                Ok(XValue { line, text, series: String::new(), number: None })
-            }
+            Kind::Words if is_words => Ok(XValue {
+                line,
+                text,
+                series: String::new(),
+                template: String::new(),
+                number: None,
+            }),
             Kind::Words => unlike("write all as numbers, or all as words"),
             Kind::Tail => match tail {
-                Some(Tail { series, key, number }) if key == self.key || first.is_none() => {
+                Some(Tail { series, template, key, number })
+                    if key == self.key || first.is_none() =>
+                {
                     let reading = Reading::new(&number)
                         .map_err(|error| format!("`{text}`: {number} {error}"))?;
                     self.checked(&reading, &text)?;
                     self.key = key;
-                    Ok(XValue { line, text, series, number: Some(reading) })
+                    Ok(XValue { line, text, series, template, number: Some(reading) })
                 }
                 _ => unlike("it has no such number; leave such rows out with --where"),
             },
@@ -120,7 +128,8 @@ impl Axis {
                     return unlike("write all as percentages, or none");
                 }
                 self.signs.add(&reading, line, &text);
-                Ok(XValue { line, text, series: String::new(), number: Some(reading) })
+                let number = Some(reading);
+                Ok(XValue { line, text, series: String::new(), template: String::new(), number })
             }
         }
     }

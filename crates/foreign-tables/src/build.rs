@@ -170,6 +170,7 @@ fn workload(
         )],
         axis: axis.name.clone(),
         axis_parameter: x.to_owned(),
+        axis_decimals: axis.decimals,
         ratio: columns.whole.map(|whole| Ratio {
             part: x.to_owned(),
             whole: columns.name(whole).to_owned(),
@@ -317,25 +318,20 @@ fn rounds(rows: &[TableRow]) -> Vec<Vec<&TableRow>> {
     rounds
 }
 
-/// Figures, or why there are none.
+/// Figures; or why a row has none, which fails its round: those of the other rows are of what went well alone.
 fn outcome<'a>(
     workload: &WorkloadInfo,
     figures: impl Iterator<Item = &'a Figure>,
 ) -> (Outcome, Vec<Metric>) {
-    let (mut samples, mut why) = (Vec::new(), None);
-    for figure in figures {
-        match figure {
-            Figure::Value(value) => samples.push(*value),
-            Figure::None | Figure::Two(_) => why = why.or(Some(FailureReason::NoFigure)),
-            Figure::Words(words) => {
-                why = why.or_else(|| Some(FailureReason::Reported { message: words.clone() }));
-            }
-        }
-    }
-    if samples.is_empty() {
-        let (reason, detail) = (why.unwrap_or(FailureReason::NoFigure), String::new());
-        return (Outcome::Failed { reason, detail }, Vec::new());
-    }
+    let sample = |figure: &Figure| match figure {
+        Figure::Value(value) => Ok(*value),
+        Figure::None | Figure::Two(_) => Err(FailureReason::NoFigure),
+        Figure::Words(words) => Err(FailureReason::Reported { message: words.clone() }),
+    };
+    let samples: Vec<f64> = match figures.map(sample).collect() {
+        Ok(samples) => samples,
+        Err(reason) => return (Outcome::Failed { reason, detail: String::new() }, Vec::new()),
+    };
     let name = workload.metrics[0].name.clone();
     let operations = samples.len() as u64;
     (Outcome::Measured, vec![Metric { name, samples, operations, ..Metric::default() }])

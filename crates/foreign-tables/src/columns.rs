@@ -1,6 +1,6 @@
 //! The role of each column: the names that were typed, looked up in the table's first line.
 
-use super::formats::{Format, HYPERFINE_PARAMETER};
+use super::formats::Format;
 use super::source::Source;
 use super::{TableRequest, listed, nearest, one_line};
 use crate::Error;
@@ -30,10 +30,10 @@ pub struct Columns {
     pub wheres: Vec<Where>,
     /// The unit of each figure.
     pub unit: Option<usize>,
+    /// Why there is no figure: in knee's own export.
+    pub missing: Option<usize>,
     /// How many operations each figure is the sum of.
     pub divisor: Option<usize>,
-    /// The parameters whose values stand in the names of what is compared, and are replaced there.
-    pub replaced: Vec<usize>,
     /// The program that wrote the table, where it is a known one.
     pub format: Option<&'static Format>,
     /// The decimal sign, where it is asked for or known.
@@ -88,11 +88,7 @@ impl Columns {
         };
         let unit = of_y(Format::unit_column).filter(|_| request.unit.is_none());
         let divisor = of_y(Format::divisor);
-        let is_parameter = |column: &usize| {
-            format.is_some_and(|format| format.is_parameter(&header.names[*column]))
-        };
-        let replaced: Vec<usize> = (0..header.names.len()).filter(is_parameter).collect();
-
+        let missing = indexed(header.is_export().then_some("missing"));
         let wheres = header.wheres(&request.wheres)?;
         let single = wheres
             .iter()
@@ -112,8 +108,8 @@ impl Columns {
             NUMBER_REPETITIONS.contains(&name.as_str())
         };
         let has_role = |column: usize| {
-            let is_single =
-                [x, y].contains(&column) || [round, sd, unit, divisor].contains(&Some(column));
+            let is_single = [x, y].contains(&column)
+                || [round, sd, unit, missing, divisor].contains(&Some(column));
             is_single || by.contains(&column) || parameters.contains(&column)
         };
         let remaining = (0..header.names.len())
@@ -134,8 +130,8 @@ impl Columns {
             sd,
             wheres,
             unit,
+            missing,
             divisor,
-            replaced,
             format,
             decimal,
             is_export,
@@ -157,40 +153,11 @@ impl Columns {
         }
     }
 
-    /// The name of what is compared with the names of parameters in place of their values: `./sort -j {threads}`.
-    pub fn with_names(&self, name: &str, fields: &[String]) -> String {
-        let mut template = name.to_owned();
-        for &column in self.replaced.iter().filter(|&&column| !fields[column].is_empty()) {
-            let parameter = self.name(column).trim_start_matches(HYPERFINE_PARAMETER);
-            template = replaced(&template, &one_line(&fields[column]), &format!("{{{parameter}}}"));
-        }
-        template
-    }
-
     /// The parameters of a table, by the names of their columns.
     pub fn named_parameters(&self, texts: &[String]) -> Parameters {
         let names = self.parameters.iter().map(|&column| self.name(column).to_owned());
         names.zip(texts.iter().map(|text| Value::from(text.as_str()))).collect()
     }
-}
-
-/// `text` with `name` for each `value` that is no part of a longer word or number.
-pub fn replaced(text: &str, value: &str, name: &str) -> String {
-    let joins = |before: char, after: char| {
-        before == '.' || (before.is_alphanumeric() && after.is_alphanumeric())
-    };
-    let (first, last) = (value.chars().next().unwrap_or(' '), value.chars().last().unwrap_or(' '));
-    let (mut out, mut done) = (String::new(), 0);
-    for (at, _) in text.match_indices(value) {
-        let is_whole = !text[..at].chars().last().is_some_and(|before| joins(before, first))
-            && !text[at + value.len()..].chars().next().is_some_and(|after| joins(after, last));
-        if is_whole {
-            out.push_str(&text[done..at]);
-            out.push_str(name);
-            done = at + value.len();
-        }
-    }
-    out + &text[done..]
 }
 
 fn texts(typed: &[String]) -> Vec<&str> {
@@ -340,17 +307,5 @@ impl Header<'_> {
         Error::Refused(format!(
             "--of: a table needs one value of {whole}; add --per {whole}, or --where {whole}=VALUE"
         ))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_of_parameters_are_replaced_where_they_stand_alone() {
-        assert_eq!(replaced("./fd -j 1 x1 /srv/1", "1", "{n}"), "./fd -j {n} x1 /srv/{n}");
-        assert_eq!(replaced("./fd -j 16 1.5", "1", "{n}"), "./fd -j 16 1.5");
-        assert_eq!(replaced("a b", "c", "{n}"), "a b");
     }
 }

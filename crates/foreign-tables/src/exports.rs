@@ -3,7 +3,6 @@
 //! An export gives measurements. They are written as the table that a user would have written by hand, with the flags that
 //! read it: what varies and is a number is x, or else makes tables; what varies and is words is compared.
 
-use crate::columns::replaced;
 use crate::{TableRequest, listed, one_line};
 use model::Warning;
 use quantities::{DecimalSign, Figure};
@@ -66,6 +65,8 @@ pub struct Measurements {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportRow {
     name: String,
+    /// The same with the place of the number that was taken from it; empty where none was.
+    template: String,
     /// What is known to vary, by name.
     parameters: Vec<(String, String)>,
     /// Figures by name, each as text with its unit. The first one of the first row is y.
@@ -118,15 +119,21 @@ impl ExportRow {
         let last = (1..parts.len()).rev().find(|&at| !parts[at].is_empty() && is_number(parts[at]));
         let mut row = ExportRow::default();
         row.parameters.extend(last.map(|at| (N.to_owned(), parts[at].to_owned())));
+        let number = placed(N);
         let mut rest = Vec::new();
-        for (at, part) in parts.into_iter().enumerate().filter(|(at, _)| Some(*at) != last) {
+        for (at, part) in parts.into_iter().enumerate() {
             match part.split_once(':') {
+                _ if Some(at) == last => rest.push(number.as_str()),
                 Some((key, number)) if at > 0 && !number.is_empty() && is_number(number) => {
                     row.parameters.push((key.to_owned(), number.to_owned()));
                 }
                 _ => rest.push(part),
             }
         }
+        if last.is_some() {
+            row.template = rest.join("/");
+        }
+        rest.retain(|part| *part != number);
         row.name = rest.join("/");
         row
     }
@@ -162,7 +169,8 @@ impl Measurements {
         asked.all(|name| all.contains(name))
     }
 
-    fn table(self, program: &str, request: &TableRequest) -> Result<Exported, String> {
+    fn table(mut self, program: &str, request: &TableRequest) -> Result<Exported, String> {
+        distinguish(&mut self.rows);
         let x = self.x(request)?;
         let y = self.y(request)?;
         let (rows, left_out): (Vec<&ExportRow>, Vec<&ExportRow>) =
@@ -199,7 +207,10 @@ impl Measurements {
         warnings.extend(passed_over(&self.summaries));
         warnings.extend(self.warnings.iter().cloned());
         warnings.extend(without(&left_out, &rows, &x, &y));
-        let table = written(&rows, &x, &y, &[numbers, words].concat())
+        let has_figure = |name: &&str| rows.iter().any(|row| row.figure(name).is_some());
+        let sd = request.sd.as_deref().filter(has_figure);
+        let figures: Vec<&str> = [y.as_str()].into_iter().chain(sd).collect();
+        let table = written(&rows, &x, &figures, &[numbers, words].concat())
             .map_err(|error| format!(": {error}"))?;
         Ok(Exported { table, request: completed, warnings })
     }
@@ -236,10 +247,24 @@ impl Measurements {
     }
 }
 
+/// Names rows with the place of their number where others, with another place, have the same name.
+fn distinguish(rows: &mut [ExportRow]) {
+    let placed = rows.iter().filter(|row| !row.template.is_empty());
+    let all: BTreeSet<(String, String)> =
+        placed.map(|row| (row.name.clone(), row.template.clone())).collect();
+    for row in rows.iter_mut().filter(|row| !row.template.is_empty()) {
+        if all.iter().filter(|(name, _)| *name == row.name).count() > 1 {
+            row.name.clone_from(&row.template);
+        }
+    }
+}
+
 /// Says what was left out altogether, and what takes it instead.
 fn without(left_out: &[&ExportRow], taken: &[&ExportRow], x: &str, y: &str) -> Option<Warning> {
+    // The statistic of a figure that is not asked for is none of another one's.
     let is_within = |row: &ExportRow, taken: &ExportRow| {
-        taken.name == row.name && row.parameters.iter().all(|pair| taken.parameters.contains(pair))
+        let mut own = row.parameters.iter().filter(|(name, _)| name != STATISTIC);
+        taken.name == row.name && own.all(|pair| taken.parameters.contains(pair))
     };
     let has_x = |row: &ExportRow| x == NAME || row.parameter(x).is_some();
     let is_lost =
@@ -329,6 +354,25 @@ fn variants(text: &str, given: &[(String, String)]) -> Vec<String> {
     texts.iter().flat_map(|text| variants(text, rest)).collect()
 }
 
+/// `text` with `name` for each `value` that is no part of a longer word or number.
+fn replaced(text: &str, value: &str, name: &str) -> String {
+    let joins = |before: char, after: char| {
+        before == '.' || (before.is_alphanumeric() && after.is_alphanumeric())
+    };
+    let (first, last) = (value.chars().next().unwrap_or(' '), value.chars().last().unwrap_or(' '));
+    let (mut out, mut done) = (String::new(), 0);
+    for (at, _) in text.match_indices(value) {
+        let is_whole = !text[..at].chars().last().is_some_and(|before| joins(before, first))
+            && !text[at + value.len()..].chars().next().is_some_and(|after| joins(after, last));
+        if is_whole {
+            out.push_str(&text[done..at]);
+            out.push_str(name);
+            done = at + value.len();
+        }
+    }
+    out + &text[done..]
+}
+
 /// The parameters that have more than one value, in order of appearance.
 fn varying<'a>(rows: &[&'a ExportRow]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
@@ -354,7 +398,7 @@ fn chosen(flag: &str, asked: &str, all: &BTreeSet<&str>) -> Result<String, Strin
 }
 
 /// The rows as separated values. Where names are x, they have all that varies.
-fn written(rows: &[&ExportRow], x: &str, y: &str, rest: &[&str]) -> csv::Result<Vec<u8>> {
+fn written(rows: &[&ExportRow], x: &str, figures: &[&str], rest: &[&str]) -> csv::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let is_name = |key: &&&str| x == NAME && **key != STATISTIC;
     let columns: Vec<&str> = if x == NAME {
@@ -362,7 +406,7 @@ fn written(rows: &[&ExportRow], x: &str, y: &str, rest: &[&str]) -> csv::Result<
     } else {
         [&[x], rest].concat()
     };
-    table.write_record([NAME].iter().chain(&columns).chain([&y]))?;
+    table.write_record([NAME].iter().chain(&columns).chain(figures))?;
     for row in rows {
         let mut name = row.name.clone();
         let varying = rest.iter().filter(is_name);
@@ -370,8 +414,8 @@ fn written(rows: &[&ExportRow], x: &str, y: &str, rest: &[&str]) -> csv::Result<
             name.extend(if key == N { ["/", "", "", value] } else { ["/", key, ":", value] });
         }
         let values = columns.iter().map(|column| row.parameter(column).unwrap_or_default());
-        let figure = row.figure(y).unwrap_or_default();
-        table.write_record([name.as_str()].into_iter().chain(values).chain([figure]))?;
+        let figures = figures.iter().map(|figure| row.figure(figure).unwrap_or_default());
+        table.write_record([name.as_str()].into_iter().chain(values).chain(figures))?;
     }
     table.into_inner().map_err(|error| error.into_error().into())
 }
@@ -437,9 +481,17 @@ mod tests {
     }
 
     #[test]
+    fn values_of_parameters_are_replaced_where_they_stand_alone() {
+        assert_eq!(replaced("./fd -j 1 x1 /srv/1", "1", "{n}"), "./fd -j {n} x1 /srv/{n}");
+        assert_eq!(replaced("./fd -j 16 1.5", "1", "{n}"), "./fd -j 16 1.5");
+        assert_eq!(replaced("a b", "c", "{n}"), "a b");
+    }
+
+    #[test]
     fn numbers_in_names_are_parameters() {
         let row = ExportRow::named("BM_x/8/16/real_time/threads:4");
         assert_eq!(row.name, "BM_x/8/real_time");
         assert_eq!((row.parameter("n"), row.parameter("threads")), (Some("16"), Some("4")));
+        assert_eq!(row.template, "BM_x/8/{n}/real_time");
     }
 }

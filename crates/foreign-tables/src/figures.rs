@@ -19,6 +19,11 @@ pub enum Figure {
 }
 
 impl Figure {
+    /// Whether it is none, or is the same in every unit.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Figure::None | Figure::Value(0.0))
+    }
+
     /// With the decimal sign of its column.
     pub fn with(self, sign: DecimalSign) -> Figure {
         match self {

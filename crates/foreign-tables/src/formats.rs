@@ -3,9 +3,6 @@
 use crate::{TableRequest, listed, samples};
 use model::Warning;
 
-/// How the columns of hyperfine's parameters begin.
-pub const HYPERFINE_PARAMETER: &str = "parameter_";
-
 /// How a known program writes a table.
 pub struct Format {
     program: &'static str,
@@ -13,7 +10,7 @@ pub struct Format {
     option: &'static str,
     /// Columns that its tables have, and no other table has them all.
     columns: &'static [&'static str],
-    x: Option<&'static str>,
+    x: &'static str,
     y: &'static str,
     by: &'static [&'static str],
     round: Option<&'static str>,
@@ -23,8 +20,6 @@ pub struct Format {
     unit: (&'static [&'static str], UnitOf),
     /// The column of how many operations a figure is the sum of.
     divisor: Option<(&'static str, &'static str)>,
-    /// How the columns of parameters begin.
-    parameters: Option<&'static str>,
 }
 
 /// Where the unit of a known column is.
@@ -33,19 +28,18 @@ enum UnitOf {
     Column(&'static str),
 }
 
-const FORMATS: [Format; 4] = [
+const FORMATS: [Format; 3] = [
     Format {
         program: "knee's samples",
         option: "",
         columns: &samples::COLUMNS,
-        x: Some("n"),
+        x: "n",
         y: "value",
         by: &["series"],
         round: Some("round"),
         filter: None,
         unit: (&["value"], UnitOf::Column("unit")),
         divisor: None,
-        parameters: None,
     },
     Format {
         program: "criterion",
@@ -58,40 +52,25 @@ const FORMATS: [Format; 4] = [
             "unit",
             "iteration_count",
         ],
-        x: Some("value"),
+        x: "value",
         y: "sample_measured_value",
         by: &["group", "function"],
         round: None,
         filter: None,
         unit: (&["sample_measured_value"], UnitOf::Column("unit")),
         divisor: Some(("sample_measured_value", "iteration_count")),
-        parameters: None,
-    },
-    Format {
-        program: "hyperfine",
-        option: "--export-csv",
-        columns: &["command", "mean", "stddev", "median", "user", "system", "min", "max"],
-        x: None,
-        y: "mean",
-        by: &["command"],
-        round: None,
-        filter: None,
-        unit: (&["mean", "stddev", "median", "user", "system", "min", "max"], UnitOf::Symbol("s")),
-        divisor: None,
-        parameters: Some(HYPERFINE_PARAMETER),
     },
     Format {
         program: "k6",
         option: "--out csv, tagged vus=10",
         columns: &["metric_name", "timestamp", "metric_value", "scenario", "extra_tags"],
-        x: Some("extra_tags"),
+        x: "extra_tags",
         y: "metric_value",
         by: &[],
         round: None,
         filter: Some(("metric_name", "http_req_duration")),
         unit: (&["metric_value"], UnitOf::Symbol("ms")),
         divisor: None,
-        parameters: None,
     },
 ];
 
@@ -103,21 +82,10 @@ impl Format {
     }
 
     /// What `request` asks for, and what it leaves open as this format has it.
-    pub fn completed(&self, request: &TableRequest, header: &[String]) -> TableRequest {
+    pub fn completed(&self, request: &TableRequest) -> TableRequest {
         let mut completed = request.clone();
-        let parameters: Vec<&String> =
-            header.iter().filter(|name| self.is_parameter(name)).collect();
         completed.y.get_or_insert_with(|| self.y.to_owned());
-        match (&mut completed.x, parameters.as_slice()) {
-            (Some(_), _) => {}
-            (x, [only]) => *x = Some((*only).clone()),
-            (x, _) => *x = self.x.map(str::to_owned),
-        }
-        let is_x = |name: &&&String| completed.x.as_ref() == Some(**name);
-        if completed.per.is_empty() {
-            completed.per =
-                parameters.iter().filter(|name| !is_x(name)).map(ToString::to_string).collect();
-        }
+        completed.x.get_or_insert_with(|| self.x.to_owned());
         if completed.by.is_empty() {
             let is_free = |name: &&&str| completed.x.as_deref() != Some(**name);
             completed.by = self.by.iter().filter(is_free).map(ToString::to_string).collect();
@@ -163,11 +131,6 @@ impl Format {
     /// The column of how many operations a figure in `y` is the sum of.
     pub fn divisor(&self, y: &str) -> Option<&'static str> {
         self.divisor.filter(|(figures, _)| *figures == y).map(|(_, divisor)| divisor)
-    }
-
-    /// Whether a column of this name holds a parameter, whose value stands in the command too.
-    pub fn is_parameter(&self, name: &str) -> bool {
-        self.parameters.is_some_and(|start| name.starts_with(start))
     }
 
     /// How the table was taken, and what says otherwise.

@@ -135,7 +135,7 @@ fn declaration(line: &[u8]) -> Option<u8> {
 
 fn fields(line: &[u8], separator: u8) -> Vec<String> {
     let mut unpadded = line.to_vec();
-    let kept = Padding::new(separator).remove(&mut unpadded, 0..line.len(), 0);
+    let kept = Padding::new(separator, 1).remove(&mut unpadded, 0..line.len(), 0);
     let mut reader = ReaderBuilder::new()
         .delimiter(separator)
         .has_headers(false)

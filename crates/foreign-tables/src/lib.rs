@@ -44,6 +44,22 @@ pub struct Foreign {
     pub named_points: Option<Vec<String>>,
 }
 
+impl Foreign {
+    /// The run of the table `name`, where its points are numbers: words do not grow.
+    ///
+    /// # Errors
+    /// With the column, where they are words.
+    pub fn with_numbers(self, name: &str) -> Result<Run, Error> {
+        if self.named_points.is_none() {
+            return Ok(self.run);
+        }
+        let x = &self.run.plan.workloads[0].axis_parameter;
+        Err(Error::Refused(format!(
+            "--x: {x} is words in {name}, and a run has numbers there; `knee analyse` compares words"
+        )))
+    }
+}
+
 /// Reads the table in `input` as `request` says. `words` is the command line.
 pub fn read(request: &TableRequest, input: Input, words: Vec<String>) -> Result<Foreign, Error> {
     let (input, completed, warnings) = input.into_table(request)?;
@@ -60,7 +76,7 @@ pub fn read(request: &TableRequest, input: Input, words: Vec<String>) -> Result<
         return read_table(&request.of_long(), source, &header, Some(unit), words, warnings);
     }
     let format = Format::recognised(&header);
-    let completed = format.map(|format| format.completed(request, &header));
+    let completed = format.map(|format| format.completed(request));
     let request = completed.as_ref().unwrap_or(request);
     read_table(request, source, &header, None, words, warnings)
 }

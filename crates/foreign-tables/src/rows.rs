@@ -1,6 +1,6 @@
 //! The rows of a table that are asked for, each with its table, subject and point.
 
-use super::axis::Axis;
+use super::axis::{Axis, XValue};
 use super::columns::{Columns, Where};
 use super::figures::{self, Figure};
 use super::numbers::{Point, Reading, Signs};
@@ -8,7 +8,7 @@ use super::source::{HASH_OF_NOTHING, InputLine, Source, hashed};
 use super::unit::Unit;
 use super::{listed, nearest, one_line};
 use crate::Error;
-use quantities::DecimalSign;
+use quantities::{DecimalSign, Unit as Symbol};
 use std::collections::HashMap;
 
 /// More figures than this fill the memory, and no table that a person can read.
@@ -132,6 +132,23 @@ impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
     }
 }
 
+/// What is compared.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Subject {
+    name: String,
+    /// With the column of each value, and the place of a number in a name.
+    in_full: String,
+}
+
+/// The name of each; in full where several have the same one.
+fn names(subjects: &[Subject]) -> Vec<String> {
+    let name = |subject: &Subject| {
+        let alike = subjects.iter().filter(|second| second.name == subject.name);
+        if alike.count() > 1 { subject.in_full.clone() } else { subject.name.clone() }
+    };
+    subjects.iter().map(name).collect()
+}
+
 /// The rows of one table, subject and value of x.
 struct Group {
     line: u64,
@@ -146,7 +163,7 @@ struct Reader<'a> {
     headers: u64,
     wheres: Vec<Matched<'a>>,
     tables: Numbered<Vec<String>>,
-    subjects: Numbered<String>,
+    subjects: Numbered<Subject>,
     /// The table and the subject of fields as they are written.
     written: [HashMap<String, usize>; 2],
     key: String,
@@ -156,6 +173,7 @@ struct Reader<'a> {
     /// For each of the other columns, whether rows of one group differ in it.
     differs: Vec<bool>,
     figures: figures::Reader,
+    deviations: figures::Reader,
     /// The signs of the figures, and those of their deviations.
     signs: [Signs; 2],
     rows: Vec<RawRow>,
@@ -166,6 +184,10 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(columns: &'a Columns, unit: Unit, semicolons: bool) -> Reader<'a> {
         let signs = || Signs::new(columns.decimal, semicolons);
+        let named = columns.sd.map(|column| Unit::new(columns.name(column), None));
+        // `s` alone is what deviations are called.
+        let named = named.filter(|own| !own.is_unknown() && own.about != "operation");
+        let deviations = figures::Reader::new(named.unwrap_or_else(|| unit.clone()));
         Reader {
             columns,
             lines: 0,
@@ -180,6 +202,7 @@ impl<'a> Reader<'a> {
             groups: HashMap::new(),
             differs: vec![false; columns.remaining.len()],
             figures: figures::Reader::new(unit),
+            deviations,
             signs: [signs(), signs()],
             rows: Vec::new(),
             figure_count: 0,
@@ -226,6 +249,12 @@ impl<'a> Reader<'a> {
             .read(&line.fields[columns.y], unit, line.number, &mut self.signs[0])
             .and_then(|figure| self.divided(figure, line))
             .map_err(|why| in_column(columns.y, why))?;
+        let figure = match (figure, columns.missing.map(|column| line.fields[column].as_str())) {
+            (Figure::None, Some(why)) if !why.is_empty() => {
+                Figure::Words(one_line(why.trim_start_matches("failed: ")))
+            }
+            (figure, _) => figure,
+        };
         let deviation = self.deviation(line)?;
         within(self.rows.len() + 1, FIGURES_MAX, "this table", "--where")?;
         let fields = self.groups.len() * columns.remaining.len();
@@ -271,7 +300,7 @@ impl<'a> Reader<'a> {
         let name = self.columns.name(column);
         let text = &line.fields[column];
         let unit = self.columns.unit.map(|column| line.fields[column].as_str());
-        match self.figures.read(text, unit, line.number, &mut self.signs[1]) {
+        match self.deviations.read(text, unit, line.number, &mut self.signs[1]) {
             Ok(Figure::Value(below)) if below < 0.0 => {
                 Err(format!("{name}: `{}` is below zero", one_line(text)))
             }
@@ -292,7 +321,7 @@ impl<'a> Reader<'a> {
         }
         let mut values = Vec::with_capacity(columns.parameters.len());
         for &column in &columns.parameters {
-            let value = one_line(&line.fields[column]);
+            let value = printable::one_line(&line.fields[column]);
             values.push(if columns.whole == Some(column) {
                 whole(&value, columns.decimal)
                     .map_err(|why| format!("{}: {why}", columns.name(column)))?
@@ -310,30 +339,30 @@ impl<'a> Reader<'a> {
 
     fn subject(&mut self, line: &InputLine, x: usize) -> Result<usize, String> {
         let columns = self.columns;
-        let series = &self.axis.values[x].series;
+        let XValue { series, template, .. } = &self.axis.values[x];
         self.key.clear();
-        for &column in columns.by.iter().chain(&columns.replaced) {
+        for &column in &columns.by {
             self.key.push_str(&line.fields[column]);
             self.key.push('\0');
         }
-        self.key.push_str(series);
+        self.key.push_str(template);
         if let Some(&subject) = self.written[1].get(&self.key) {
             return Ok(subject);
         }
         let names: Vec<&str> = columns.by.iter().map(|&column| columns.name(column)).collect();
-        let mut parts: Vec<String> = columns
-            .by
-            .iter()
-            .map(|&column| columns.with_names(&one_line(&line.fields[column]), &line.fields))
-            .collect();
-        if !columns.by.is_empty() && parts.iter().all(String::is_empty) {
+        let texts = columns.by.iter().map(|&column| &line.fields[column]);
+        let values: Vec<String> = texts.map(|text| printable::one_line(text)).collect();
+        if !columns.by.is_empty() && values.iter().all(String::is_empty) {
             return Err(format!("{}: there is no value", listed(&names)));
         }
-        parts.push(series.clone());
-        let mut subject = parts.join(" ").trim().to_owned();
-        if subject.is_empty() {
-            columns.name(columns.y).clone_into(&mut subject);
+        let parts = values.iter().map(|value| one_line(value)).chain([series.clone()]);
+        let mut name = parts.collect::<Vec<String>>().join(" ").trim().to_owned();
+        if name.is_empty() {
+            columns.name(columns.y).clone_into(&mut name);
         }
+        let in_full = names.iter().zip(&values).map(|(name, value)| format!("{name}={value}"));
+        let in_full = in_full.chain([template.clone()]).collect::<Vec<String>>().join(" ");
+        let subject = Subject { name, in_full: in_full.trim().to_owned() };
         let subject = self.subjects.number(subject);
         within(self.subjects.all.len(), SUBJECTS_MAX, &listed(&names), "--by")?;
         self.written[1].insert(self.key.clone(), subject);
@@ -342,7 +371,7 @@ impl<'a> Reader<'a> {
 
     /// The round that a line names, by its place among those that came before.
     fn round(&mut self, line: &InputLine) -> Option<u32> {
-        let named = one_line(&line.fields[self.columns.round?]);
+        let named = printable::one_line(&line.fields[self.columns.round?]);
         Some(self.rounds.number(named) as u32)
     }
 
@@ -434,10 +463,19 @@ impl<'a> Reader<'a> {
         let decimal = self.signs[0].decimal().map_err(in_column(columns.y))?;
         let sd_decimal =
             self.signs[1].decimal().map_err(in_column(columns.sd.unwrap_or(columns.y)))?;
+        let unit = self.figures.unit(columns.name(columns.y));
+        let sd_unit = self.deviations.unit(columns.name(columns.sd.unwrap_or(columns.y)));
+        let has_deviations = self.rows.iter().any(|row| !row.deviation.is_nothing());
+        let sd_factor = if has_deviations {
+            let [own, wanted] = [&sd_unit, &unit].map(|unit| Symbol::read(&unit.symbol));
+            own.convert(1.0, &wanted).ok_or_else(|| different_units(columns, &source.name))?
+        } else {
+            1.0
+        };
         let rows = self.rows.into_iter().map(|row| {
             let RawRow { table, subject, x, round, figure, deviation } = row;
             let deviation = match deviation.with(sd_decimal) {
-                Figure::Value(deviation) => Some(deviation),
+                Figure::Value(deviation) => Some(deviation * sd_factor),
                 _ => None,
             };
             TableRow {
@@ -452,10 +490,10 @@ impl<'a> Reader<'a> {
         let remaining = columns.remaining.iter().zip(&self.differs);
         Ok(Taken {
             tables: self.tables.all,
-            subjects: self.subjects.all,
+            subjects: names(&self.subjects.all),
             axis: self.axis,
             rows: rows.collect(),
-            unit: self.figures.unit(columns.name(columns.y)),
+            unit,
             pooled: remaining.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect(),
             headers: self.headers,
         })
@@ -489,6 +527,11 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+fn different_units(columns: &Columns, file: &str) -> Error {
+    let [sd, y] = [columns.sd.unwrap_or(columns.y), columns.y].map(|at| columns.name(at));
+    Error::Refused(format!("--sd: {sd} and {y} of {file} are in different units"))
 }
 
 /// The whole that x is a part of, without separators.

@@ -220,7 +220,7 @@ impl Source {
         let input = Watched {
             input: Cursor::new(remaining).chain(bytes),
             seen: Rc::clone(&seen),
-            padding: Padding::new(start.separator),
+            padding: Padding::new(start.separator, start.line),
         };
         let rows = ReaderBuilder::new()
             .delimiter(start.separator)
@@ -351,7 +351,7 @@ fn open(file: &Path) -> Result<File, String> {
     Ok(opened)
 }
 
-/// A line that is too long is the file's fault; anything else is the machine's.
+/// A line that is too long and a quote without end are the file's fault; anything else is the machine's.
 fn unreadable(name: &str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData => Error::Refused(format!("{name}, {error}")),
@@ -424,7 +424,8 @@ pub fn hashed(hash: u64, bytes: &[u8]) -> u64 {
         .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Takes a fingerprint of what is read, and stops at a line without end: it would fill the memory.
+/// Takes a fingerprint of what is read, and stops at a line without end, which would fill the memory, and at a quote
+/// without end, which would hide rows.
 struct Watched {
     input: io::Chain<Cursor<Vec<u8>>, Bytes>,
     seen: Rc<RefCell<Seen>>,
@@ -450,6 +451,11 @@ impl Read for Watched {
                 }
                 (from, kept) = (to, kept_to);
             }
+            if let Some(line) = self.padding.unclosed(read == 0) {
+                let what =
+                    format!("line {line}: a quote opens a field here, and nothing closes it");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
             // Nothing but padding is not yet the end.
             if kept > 0 || read == 0 {
                 return Ok(kept);
@@ -458,41 +464,64 @@ impl Read for Watched {
     }
 }
 
-/// Removes blanks in front of fields: the reader of the rows takes `; "x"` for a field without quotes.
+/// Removes blanks in front of fields: the reader of the rows takes `; "x"` for a field without quotes. It also takes all
+/// that follows an unclosed quote for one field, so where quotes open is known here.
 pub struct Padding {
     separator: u8,
-    at_start: bool,
-    is_quoted: bool,
-    in_quotes: bool,
+    line: u64,
+    at: Position,
+}
+
+/// What the last byte was. Quotes have the line in which they open.
+#[derive(Clone, Copy)]
+enum Position {
+    BeforeField,
+    Unquoted,
+    Quoted(u64),
+    /// Behind a quote that ends the field, or that the next byte doubles.
+    Closed(u64),
+    /// In text behind a quote of another line: that one opens a field, and the one above was never closed.
+    Torn(u64),
 }
 
 impl Padding {
-    pub fn new(separator: u8) -> Padding {
-        Padding { separator, at_start: true, is_quoted: false, in_quotes: false }
+    /// Of fields that begin in `line`.
+    pub fn new(separator: u8, line: u64) -> Padding {
+        Padding { separator, line, at: Position::BeforeField }
     }
 
     /// Moves `piece` of `buffer` to `kept`, without padding, and returns where it ends.
     pub fn remove(&mut self, buffer: &mut [u8], piece: Range<usize>, mut kept: usize) -> usize {
         for at in piece {
             let byte = buffer[at];
-            if self.at_start {
-                if byte == b' ' || (byte == b'\t' && self.separator != b'\t') {
-                    continue;
+            let is_blank = byte == b' ' || (byte == b'\t' && self.separator != b'\t');
+            let ends = byte == self.separator || byte == b'\n' || byte == b'\r';
+            self.at = match self.at {
+                Position::BeforeField if is_blank => continue,
+                Position::BeforeField if byte == b'"' => Position::Quoted(self.line),
+                Position::Quoted(opened) if byte == b'"' => Position::Closed(opened),
+                Position::Closed(opened) if byte == b'"' => Position::Quoted(opened),
+                Position::Closed(opened) if !ends && !is_blank && opened < self.line => {
+                    Position::Torn(opened)
                 }
-                self.is_quoted = byte == b'"';
-                self.in_quotes = self.is_quoted;
-                self.at_start = false;
-            } else if byte == b'"' && self.is_quoted {
-                // A doubled quote ends the quotes and begins them again.
-                self.in_quotes = !self.in_quotes;
-            }
-            if !self.in_quotes && (byte == self.separator || byte == b'\n' || byte == b'\r') {
-                self.at_start = true;
-            }
+                inside @ (Position::Quoted(_) | Position::Torn(_)) => inside,
+                _ if ends => Position::BeforeField,
+                _ => Position::Unquoted,
+            };
+            self.line += u64::from(byte == b'\n');
             buffer[kept] = byte;
             kept += 1;
         }
         kept
+    }
+
+    /// The line that opens quotes which nothing closes, as far as it is known.
+    fn unclosed(&self, is_end: bool) -> Option<u64> {
+        match self.at {
+            Position::Torn(opened) => Some(opened),
+            Position::Quoted(opened) if is_end => Some(opened),
+            _ => None,
+        }
     }
 }
 

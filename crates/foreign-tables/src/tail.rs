@@ -5,6 +5,8 @@
 pub struct Tail {
     /// The name without the number.
     pub series: String,
+    /// The same with the place of a number that has no name: `sort/{n}/vec` is another series than `sort/vec/{n}`.
+    pub template: String,
     /// What the number is called: `threads`, `vus`.
     pub key: Option<String>,
     /// The number as it is written.
@@ -35,10 +37,13 @@ impl Tail {
             Some((key, number)) => (Some(key), number),
             None => (None, parts[at].to_owned()),
         };
-        let rest =
-            parts.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, part)| *part);
-        let series = rest.collect::<Vec<&str>>().join(&separator.unwrap_or('/').to_string());
-        Some(Tail { series, key, number })
+        let join = |parts: &[&str]| parts.join(&separator.unwrap_or('/').to_string());
+        let series = join(&[&parts[..at], &parts[at + 1..]].concat());
+        let template = match key {
+            Some(_) => series.clone(),
+            None => join(&[&parts[..at], &["{n}"], &parts[at + 1..]].concat()),
+        };
+        Some(Tail { series, template, key, number })
     }
 }
 
@@ -48,16 +53,23 @@ mod tests {
 
     #[test]
     fn numbers_are_taken_from_names() {
-        let tail = |series: &str, key: Option<&str>, number: &str| {
-            Some(Tail { series: series.into(), key: key.map(Into::into), number: number.into() })
+        let tail = |series: &str, template: &str, key: Option<&str>, number: &str| {
+            let [series, template, number] = [series, template, number].map(str::to_owned);
+            Some(Tail { series, template, key: key.map(Into::into), number })
         };
-        assert_eq!(Tail::in_name("BM_Sort/64"), tail("BM_Sort", None, "64"));
-        assert_eq!(Tail::in_name("BM_Pair<int, long>/8"), tail("BM_Pair<int, long>", None, "8"));
-        assert_eq!(Tail::in_name("BM_x/8/16"), tail("BM_x/8", None, "16"));
-        assert_eq!(Tail::in_name("BM_x/8/real_time"), tail("BM_x/real_time", None, "8"));
-        assert_eq!(Tail::in_name("BM_x/threads:4"), tail("BM_x", Some("threads"), "4"));
-        assert_eq!(Tail::in_name("vus=10"), tail("", Some("vus"), "10"));
-        assert_eq!(Tail::in_name("test=a&vus=10"), tail("test=a", Some("vus"), "10"));
+        let bare =
+            |series: &str, template: &str, number: &str| tail(series, template, None, number);
+        let named = |series: &str, key: &str, number: &str| tail(series, series, Some(key), number);
+        assert_eq!(Tail::in_name("BM_Sort/64"), bare("BM_Sort", "BM_Sort/{n}", "64"));
+        assert_eq!(
+            Tail::in_name("BM_P<int, long>/8"),
+            bare("BM_P<int, long>", "BM_P<int, long>/{n}", "8")
+        );
+        assert_eq!(Tail::in_name("BM_x/8/16"), bare("BM_x/8", "BM_x/8/{n}", "16"));
+        assert_eq!(Tail::in_name("x/8/real_time"), bare("x/real_time", "x/{n}/real_time", "8"));
+        assert_eq!(Tail::in_name("BM_x/threads:4"), named("BM_x", "threads", "4"));
+        assert_eq!(Tail::in_name("vus=10"), named("", "vus", "10"));
+        assert_eq!(Tail::in_name("test=a&vus=10"), named("test=a", "vus", "10"));
         for text in [
             "http://127.0.0.1:8080/x",
             "half (-j 3)",

@@ -76,7 +76,7 @@ impl Unit {
     }
 
     fn from_name(name: &str) -> Unit {
-        if let Some((about, unit)) = bracketed(name) {
+        if let Some((about, unit)) = with_unit(name) {
             return match given_time(unit) {
                 Some(ns) => Unit::time(ns, &format!("operation ({})", spaced(about))),
                 None => Unit::plain(unit, &spaced(about)),
@@ -95,6 +95,12 @@ impl Unit {
             let counted = counted.split('/').next().unwrap_or_default();
             return Unit { factor: rate.scale(), ..Unit::plain(&rate.base(), counted) };
         }
+        if let Some((head, each)) = name.split_once('/')
+            && let head = head.split(' ').collect::<Vec<_>>()
+            && head.last().is_some_and(|word| time(word).is_some())
+        {
+            return Unit::per(&head, &[each]);
+        }
         let (last, before) = words.split_last().unwrap_or((&"", &[]));
         match time(last) {
             Some(ns) if before.is_empty() => Unit::time(ns, "operation"),
@@ -112,7 +118,11 @@ impl Unit {
         let (each, what) = (tail.join(" "), head.join(" "));
         let unit = head.last().and_then(|word| time(word));
         match (unit, time(&each)) {
-            (_, Some(_)) => Unit::plain(&format!("{what}/{}", short(&each)), &what),
+            // `wait ms per s` is a share of the time.
+            (Some(_), Some(_)) => {
+                Unit::plain(&format!("{}/{}", head[head.len() - 1], short(&each)), &what)
+            }
+            (None, Some(_)) => Unit::plain(&format!("{what}/{}", short(&each)), &what),
             (Some(ns), None) if head.len() == 1 => Unit::time(ns, &each),
             (Some(ns), None) => {
                 Unit::time(ns, &format!("{each} ({})", head[..head.len() - 1].join(" ")))
@@ -132,9 +142,11 @@ pub fn spaced(name: &str) -> String {
     name.replace('_', " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `latency (us)` or `latency [us]` → `latency`, `us`.
-fn bracketed(name: &str) -> Option<(&str, &str)> {
-    let inner = name.strip_suffix([')', ']'])?;
+/// `latency (us)`, `latency [us]` or `latency/us` → `latency`, `us`.
+fn with_unit(name: &str) -> Option<(&str, &str)> {
+    let Some(inner) = name.strip_suffix([')', ']']) else {
+        return name.split_once('/').filter(|_| Symbol::read(name).is_time());
+    };
     let (about, unit) = inner.rsplit_once(['(', '['])?;
     let (about, unit) = (about.trim(), unit.trim());
     (!about.is_empty() && !unit.is_empty()).then_some((about, unit))
@@ -156,6 +168,15 @@ mod tests {
             ("latency (µs)", "ns", 1e3, "operation (latency)", lower),
             ("wall [min]", "ns", 60e9, "operation (wall)", lower),
             ("min", "", 1.0, "min", None),
+            ("latency/ms", "ns", 1e6, "operation (latency)", lower),
+            ("mean_time/us", "ns", 1e3, "operation (mean time)", lower),
+            ("ns/op", "ns", 1.0, "op", lower),
+            ("mean ms/op", "ns", 1e6, "op (mean)", lower),
+            ("CPU (ms/s)", "ms/s", 1.0, "CPU", None),
+            ("wait_ms_per_s", "ms/s", 1.0, "wait ms", None),
+            ("rejected requests/s", "rejected requests/s", 1.0, "", None),
+            ("5xx/s", "5xx/s", 1.0, "", None),
+            ("dollars/hour", "dollars/hour", 1.0, "", None),
             ("throughput [MB/s]", "MB/s", 1.0, "throughput", higher),
             ("tokens_per_s", "tokens/s", 1.0, "tokens", higher),
             ("requests_per_second", "requests/s", 1.0, "requests", higher),

@@ -196,6 +196,10 @@ fn flags_take_other_parameters_and_figures() {
         let came = summary(&run(file, &asked(x, y)));
         assert!(came.starts_with(wanted), "{file}: {came}");
     }
+    for (file, y) in [("fio.json", "bandwidth"), ("wrk.txt", "rate")] {
+        let came = summary(&run(file, &asked("", y)));
+        assert!(!came.contains("passed over"), "{file}: {came}");
+    }
 }
 
 #[test]
@@ -278,6 +282,18 @@ const PITFALLS: &[(&str, &str, &str)] = &[
          More was taken as better, since ops/s is a rate\n",
     ),
     (
+        "jobs that run one after the other do not share the work",
+        r#"{"fio version": "3", "jobs": [
+          {"jobname": "j", "groupid": 0, "job options": {"filename": "/a"}, "read": {"total_ios": 9, "iops": 1000.0}},
+          {"jobname": "j", "groupid": 1, "job options": {"filename": "/b"}, "read": {"total_ios": 9, "iops": 1500.0}},
+          {"jobname": "k", "groupid": 2, "job options": {"filename": "/b"}, "read": {"total_ios": 9, "iops": 10.0}},
+          {"jobname": "k", "groupid": 3, "job options": {"filename": "/b"}, "read": {"total_ios": 9, "iops": 30.0}}]}"#,
+        "name: 1 j read/filename:/a, 2 j read/filename:/b, 3 k read/filename:/b, ops/s, rounds 2\n\
+         iops, 1: 1000.0, 2: 1500.0, 3: 30.0\n\
+         The table was taken for one of fio: --x name and --y iops\n\
+         More was taken as better, since ops/s is a rate\n",
+    ),
+    (
         "names have the options that vary",
         r#"{"fio version": "3", "global options": {"bs": "4k"}, "jobs": [
           {"jobname": "rand-4k-qd4", "job options": {"iodepth": "4"}, "read": {"total_ios": 9, "iops": 1000.0}},
@@ -286,6 +302,21 @@ const PITFALLS: &[(&str, &str, &str)] = &[
          rand-4k-qd{iodepth} read, 4: 1000.0, 16: 4000.0\n\
          The table was taken for one of fio: --x iodepth, --y iops and --by name\n\
          More was taken as better, since ops/s is a rate\n",
+    ),
+    (
+        "a value in the name that is no parameter stays",
+        "command,mean,stddev,median,user,system,min,max,parameter_n\n\
+         sort -j 1 --level 1,8.0,0.1,8,1,1,7.9,8.1,1\nsort -j 2 --level 1,4,0.1,4,1,1,3.9,4.1,2\n",
+        "parameter n, ns, rounds 1\n\
+         sort -j {n} --level 1, 1: 8000000000.0, 2: 4000000000.0\n\
+         The table was taken for one of hyperfine: --x parameter_n, --y mean and --by name\n",
+    ),
+    (
+        "commands without a parameter are x",
+        "command,mean,stddev,median,user,system,min,max\na,8,0.1,8,1,1,7.9,8.1\nb,4,0.1,4,1,1,3.9,4.1\n",
+        "name: 1 a, 2 b, ns, rounds 1\n\
+         mean, 1: 8000000000.0, 2: 4000000000.0\n\
+         The table was taken for one of hyperfine: --x name and --y mean\n",
     ),
     (
         "tests of two classes are two",

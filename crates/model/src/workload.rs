@@ -40,6 +40,10 @@ pub struct WorkloadInfo {
     pub axis: String,
     /// The parameter that grows, which a cell's point is a value of: `watched`.
     pub axis_parameter: String,
+    /// How many digits of a point are decimals: points are whole numbers, and those of a table with decimals are multiplied
+    /// by this power of ten.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub axis_decimals: u32,
     /// The ratio that its figures are read by, where there is one.
     #[serde(default)]
     pub ratio: Option<Ratio>,
@@ -83,6 +87,11 @@ pub struct WorkloadInfo {
     /// What the user added to it; absent where it measured its own subjects only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<Box<Custom>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_none(decimals: &u32) -> bool {
+    *decimals == 0
 }
 
 /// One parameter as a share of another: active of watched descriptors. Either may be the axis. A

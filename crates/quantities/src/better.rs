@@ -28,18 +28,10 @@ const MORE_IS_BETTER: [&str; 13] = [
     "tbps",
 ];
 /// Beginnings of names of what is unwanted, however much of it there is in a time.
-const UNWANTED: [&str; 11] = [
-    "error",
-    "fail",
-    "miss",
-    "timeout",
-    "drop",
-    "retr",
-    "fault",
-    "lost",
-    "loss",
-    "abort",
-    "collision",
+const UNWANTED: [&str; 30] = [
+    "error", "fail", "miss", "timeout", "drop", "retr", "fault", "lost", "loss", "abort", "collis",
+    "reject", "refus", "denied", "denial", "4xx", "5xx", "stall", "pause", "wait", "throttl",
+    "crash", "conflict", "deadlock", "evict", "cost", "price", "dollar", "usd", "eur",
 ];
 
 impl Better {
@@ -52,6 +44,7 @@ impl Better {
     /// assert_eq!(Better::read("pages/s", ""), Some(Better::Higher));
     /// assert_eq!(Better::read("", "throughput"), Some(Better::Higher));
     /// assert_eq!(Better::read("/s", "errors"), None);
+    /// assert_eq!(Better::read("ms/s", "CPU"), None);
     /// assert_eq!(Better::read("", "score"), None);
     /// ```
     pub fn read(symbol: &str, name: &str) -> Option<Better> {
@@ -61,6 +54,8 @@ impl Better {
         let is_more = unit.is_rate() || words().any(|word| MORE_IS_BETTER.contains(&word));
         match is_more {
             _ if unit.is_time() => Some(Better::Lower),
+            // Less of a wait, and more of work.
+            _ if unit.is_share_of_time() => None,
             true if words().any(|word| UNWANTED.iter().any(|bad| word.starts_with(bad))) => None,
             true => Some(Better::Higher),
             // So much for each operation is a cost.

@@ -52,6 +52,14 @@ const TIMES: [(&[&str], f64); 8] = [
     (&["h", "hr", "hrs", "hour", "hours"], 3_600e9),
     (&["d", "day", "days"], 86_400e9),
 ];
+/// Words for times: over a unit they are a quantity and its unit, `latency/ms`, and no rate.
+const OF_TIME: [&str; 11] = [
+    "time", "duration", "latency", "delay", "elapsed", "wait", "pause", "stall", "lag", "rtt",
+    "runtime",
+];
+/// Words that may be for times, and are so over a unit which few rates have: `p99/ms`, but not `t/s`, as for tokens.
+const OF_TIME_AS_WELL: [&str; 11] =
+    ["t", "mean", "average", "avg", "median", "min", "max", "p50", "p90", "p95", "p99"];
 /// Things that programs count, each with its names; the first one is that of its base unit.
 const COUNTS: [&[&str]; 14] = [
     &["ops", "op", "operation", "operations"],
@@ -100,6 +108,13 @@ fn time(name: &str) -> Option<f64> {
     // Of the short ones, capitals are another unit: `MS` and `M` are no times.
     let times = row(name).or_else(|| (name.len() > 2).then(|| row(&name.to_lowercase())).flatten());
     times.map(|(_, ns)| *ns)
+}
+
+/// Whether a name over a unit of time is a time in that unit: `mean latency/ms`.
+fn is_time_in(name: &str, unit_ns: f64) -> bool {
+    let name = name.to_lowercase();
+    let last = name.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    OF_TIME.contains(&last) || (unit_ns < 1e9 && OF_TIME_AS_WELL.contains(&last))
 }
 
 /// Bytes and bits, by the names that follow a prefix.
@@ -183,6 +198,7 @@ impl Unit {
             name => head(name).or_else(prefix).unwrap_or_else(|| (word(name), Per::Nothing, 1.0)),
         };
         match (own_per, time(per)) {
+            (_, Some(ns)) if is_time_in(name, ns) => unit(Amount::Time, Per::Nothing, ns),
             (Per::Nothing, Some(ns)) => unit(amount, Per::Second, scale * 1e9 / ns),
             (Per::Nothing, None) if !per.is_empty() => {
                 unit(amount, Per::Word(per.to_owned()), scale)
@@ -267,9 +283,14 @@ impl Unit {
         self.amount == Amount::Time && self.per == Per::Nothing
     }
 
-    /// Whether it is per a time.
+    /// Whether it is so much of anything but time per a time.
     pub fn is_rate(&self) -> bool {
-        self.per == Per::Second
+        self.per == Per::Second && self.amount != Amount::Time
+    }
+
+    /// Whether it is a time per a time.
+    pub fn is_share_of_time(&self) -> bool {
+        self.per == Per::Second && self.amount == Amount::Time
     }
 
     /// Whether it is a number of bytes or bits, per anything.
@@ -331,6 +352,12 @@ mod tests {
             ("\u{b5}s/op", "ns/op", 1e3),
             ("allocs/op", "allocs/op", 1.0),
             ("points", "points", 1.0),
+            ("latency/ms", "ns", 1e6),
+            ("p99_Latency/us", "ns", 1e3),
+            ("t/ms", "ns", 1e6),
+            ("t/s", "t/s", 1.0),
+            ("time steps/s", "time steps/s", 1.0),
+            ("ms/s", "ns/s", 1e6),
             ("MS", "MS", 1.0),
             ("", "", 1.0),
         ];
@@ -352,6 +379,8 @@ mod tests {
         }
         assert!(Unit::read("ms").is_time() && !Unit::read("ms/op").is_time());
         assert!(Unit::read("rps").is_rate() && !Unit::read("ms/op").is_rate());
+        assert!(Unit::read("ms/s").is_share_of_time() && !Unit::read("ms/s").is_rate());
+        assert!(Unit::read("time/us").is_time() && !Unit::read("wait ms/s").is_time());
     }
 
     #[test]

@@ -125,6 +125,7 @@ fn separated(table: &[u8], separator: u8) -> Result<Vec<ExportRow>, String> {
             name: line.get(0).unwrap_or_default().to_owned(),
             parameters: fields().take(first).skip(before + 1).chain([job]).collect(),
             figures: fields().skip(first).collect(),
+            ..ExportRow::default()
         });
     }
     Ok(rows)

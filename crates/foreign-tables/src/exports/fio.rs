@@ -15,8 +15,22 @@ pub const EXPORT: Export = Export {
 
 /// The first key. Notes may stand above it.
 const FIRST_KEY: &[u8] = b"\"fio version\"";
-/// Options that tell jobs apart; others, such as the file, are not shown.
-const OPTIONS: [&str; 6] = ["iodepth", "numjobs", "bs", "rw", "ioengine", "rate_iops"];
+/// Options that tell jobs apart; others, such as what is logged, are not shown.
+const OPTIONS: [&str; 11] = [
+    "iodepth",
+    "numjobs",
+    "bs",
+    "rw",
+    "ioengine",
+    "rate_iops",
+    "size",
+    "rwmixread",
+    "direct",
+    "fsync",
+    "filename",
+];
+/// Those that are sizes.
+const SIZES: [&str; 2] = ["bs", "size"];
 /// Percentiles that are shown of all those that fio writes.
 const PERCENTILES: [(&str, &str); 3] =
     [("50.000000", "p50"), ("99.000000", "p99"), ("99.900000", "p99.9")];
@@ -31,6 +45,9 @@ struct Document {
 #[derive(Deserialize)]
 struct Job {
     jobname: String,
+    /// What runs at the same time: a barrier (stonewall) begins another group.
+    #[serde(default)]
+    groupid: u64,
     #[serde(default)]
     error: i64,
     #[serde(default, rename = "job options")]
@@ -69,7 +86,7 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
     };
     let jobs: Vec<ExportRow> = all().map(|(document, job)| job.row(&document.global)).collect();
     let (mut rows, mut warnings) = (Vec::new(), Vec::new());
-    let mut rates: Vec<(&Document, ExportRow, [f64; 2])> = Vec::new();
+    let mut rates: Vec<(&Document, u64, ExportRow, [f64; 2])> = Vec::new();
     for (((document, job), template), row) in all().zip(templates(&jobs)).zip(&jobs) {
         if job.error != 0 {
             let what = format!("{} ended with error {}", job.jobname, job.error);
@@ -83,17 +100,17 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
             let row = row.in_bytes(format!("{template} {direction}"));
             rows.extend(measured.latencies(&row));
             let more = [measured.iops, measured.bw_bytes].map(Option::unwrap_or_default);
-            let is_clone = |(from, rate, _): &&mut (&Document, ExportRow, _)| {
-                std::ptr::eq(*from, document) && *rate == row
+            let is_clone = |(from, group, rate, _): &&mut (&Document, u64, ExportRow, _)| {
+                std::ptr::eq(*from, document) && *group == job.groupid && *rate == row
             };
             match rates.iter_mut().find(is_clone) {
                 // Clones of a job (numjobs) share the work.
                 Some((.., sums)) => sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more),
-                None => rates.push((document, row, more)),
+                None => rates.push((document, job.groupid, row, more)),
             }
         }
     }
-    rows.extend(rates.into_iter().map(|(_, mut row, [iops, bandwidth])| {
+    rows.extend(rates.into_iter().map(|(_, _, mut row, [iops, bandwidth])| {
         row.add("iops", Some(iops), "ops/s");
         row.add("bandwidth", Some(bandwidth), "B/s");
         row
@@ -102,10 +119,11 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
 }
 
 impl ExportRow {
-    /// The same with that name, and with its block size as a number.
+    /// The same with that name, and with its sizes as numbers.
     fn in_bytes(&self, name: String) -> ExportRow {
         let mut row = ExportRow { name, ..self.clone() };
-        for (_, value) in row.parameters.iter_mut().filter(|(name, _)| name == "bs") {
+        let is_size = |name: &str| SIZES.contains(&name);
+        for (_, value) in row.parameters.iter_mut().filter(|(name, _)| is_size(name)) {
             *value = bytes(value);
         }
         row

@@ -1,6 +1,8 @@
-//! The JSON of hyperfine: each run of each command.
+//! The JSON of hyperfine, with each run of each command, and its separated values, with the mean of each.
 
-use super::{Export, ExportRow, Measurements, documents, has_first_key, templates};
+use super::{
+    Export, ExportRow, Measurements, documents, has_first_key, line_that_begins, templates,
+};
 use crate::one_line;
 use model::Warning;
 use serde::Deserialize;
@@ -8,11 +10,15 @@ use std::collections::BTreeMap;
 
 pub const EXPORT: Export = Export {
     program: "hyperfine",
-    option: "--export-json",
+    option: "--export-json or csv",
     is_head: |head| has_first_key(head, "results"),
-    is_table: |_| false,
+    is_table: |head| line_that_begins(head, HEADER).is_some(),
     read,
 };
+
+/// How the line of names begins; columns of parameters follow.
+const HEADER: &str = "command,mean,stddev,median,user,system,min,max";
+const PARAMETER: &str = "parameter_";
 
 #[derive(Deserialize)]
 struct Document {
@@ -32,6 +38,10 @@ struct Measured {
 }
 
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
+    if let Some(start) = line_that_begins(bytes, HEADER) {
+        let rows = separated(&bytes[start..]).map_err(|error| error.to_string())?;
+        return Ok(Measurements { rows, ..Measurements::default() });
+    }
     let documents: Vec<Document> = documents(bytes)?;
     let results: Vec<Measured> =
         documents.into_iter().flat_map(|document| document.results).collect();
@@ -60,6 +70,31 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
     Ok(Measurements { rows, warnings, ..Measurements::default() })
 }
 
+/// The lines of separated values. Joined files have the names again.
+fn separated(table: &[u8]) -> csv::Result<Vec<ExportRow>> {
+    let mut reader = csv::Reader::from_reader(table);
+    let names = reader.headers()?.clone();
+    let mut rows = Vec::new();
+    for line in reader.records() {
+        let line = line?;
+        let mut row = ExportRow { name: line[0].to_owned(), ..ExportRow::default() };
+        for (name, value) in names.iter().zip(&line).skip(1) {
+            match name.strip_prefix(PARAMETER) {
+                Some(name) => row.parameters.push((name.to_owned(), value.to_owned())),
+                None => row.add(name, value.parse().ok(), "s"),
+            }
+        }
+        row.parameters.retain(|(_, value)| !value.is_empty());
+        rows.extend((line != names).then_some(row));
+    }
+    for (name, row) in templates(&rows).into_iter().zip(&mut rows) {
+        row.name = name;
+        // As the file calls its columns.
+        row.parameters.iter_mut().for_each(|(name, _)| name.insert_str(0, PARAMETER));
+    }
+    Ok(rows)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,7 +109,7 @@ mod tests {
             let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
             let [parameters, figures] = [parameters, &[("time", time)]]
                 .map(|pairs| pairs.iter().map(pair).collect::<Vec<_>>());
-            ExportRow { name: name.into(), parameters, figures }
+            ExportRow { name: name.into(), parameters, figures, ..ExportRow::default() }
         };
         let wanted = [
             row("a -j {n}", &[("n", "1")], "0.1 s"),

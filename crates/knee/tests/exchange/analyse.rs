@@ -104,6 +104,16 @@ fn what_is_no_figure_stands_in_the_table_with_its_reason() {
     }
 }
 
+/// Also where other rows of its round have figures: those are of what went well alone.
+#[test]
+fn a_row_without_a_figure_fails_its_round() {
+    let table =
+        b"day,n,us\nmon,1,5\nmon,2,6\nmon,2,timeout\ntue,1,5\ntue,2,-\ntue,2,6\nwed,1,5\nwed,2,6\n";
+    let text = unwrapped(&printed(&with_table(table), "t.csv --x n --y us --round day"));
+    let wanted = "2 cells of us at 2 failed: timeout or the table has no figure there";
+    assert!(text.contains(wanted), "{text}");
+}
+
 /// The same table, however it is written.
 #[test]
 fn tables_are_read_as_programs_write_them() {
@@ -122,6 +132,29 @@ fn tables_are_read_as_programs_write_them() {
         let text = String::from_utf8_lossy(content);
         assert_eq!(analysed["tables"], wanted["tables"], "{text}");
     }
+}
+
+#[test]
+fn subjects_of_one_name_are_distinguished() {
+    let subjects = |table: &str, words: &str| {
+        let tables =
+            json(&with_table(table.as_bytes()), &format!("t.csv {words}"))["tables"].clone();
+        let rows = tables[0]["rows"].as_array().unwrap().clone();
+        let name = |row: &Value| row["subject"].as_str().unwrap().to_owned();
+        rows.iter().map(name).collect::<Vec<String>>().join("; ")
+    };
+    let words = "cc,flag,n,ms\ngcc -O2,,1,1\ngcc,-O2,1,2\nclang,-O2,1,3\n";
+    let wanted = "cc=gcc -O2 flag=; cc=gcc flag=-O2; clang -O2";
+    assert_eq!(subjects(words, "--x n --y ms --by cc,flag"), wanted);
+    let numbered =
+        "name,ns\nsort/1/vec,1\nsort/2/vec,2\nsort/vec/1,1\nsort/vec/2,2\na/1/b,1\na/2/b,1\n";
+    assert_eq!(subjects(numbered, "--x name --y ns"), "sort/{n}/vec; sort/vec/{n}; a/b");
+    let criterion = "sort/1/vec  time:   [1 ns 2 ns 3 ns]\nsort/vec/1  time:   [1 ns 4 ns 5 ns]\n\
+        sort/2/vec  time:   [1 ns 2 ns 3 ns]\nsort/vec/2  time:   [1 ns 4 ns 5 ns]\na/1/b  time:   [1 ns 2 ns 3 ns]\n";
+    assert_eq!(subjects(criterion, ""), "sort/{n}/vec; sort/vec/{n}; a/b");
+    let long = "x".repeat(130);
+    let long = format!("who,n,us\n{long}a,1,5\n{long}b,1,5\n");
+    assert_eq!(subjects(&long, "--x n --y us --by who").split("; ").count(), 2);
 }
 
 #[test]
@@ -254,6 +287,8 @@ fn errors_of_a_table_name_its_line() {
             "t.csv has bytes that are 0: it is UTF-16 without a mark",
         ),
         (b"who,n,us\n\"a\nb\x1b\",\"1\n,?\",5\n", "", "line 2: n: `1 ,?` is not a number"),
+        (b"who,n,us\na,1,5\na,2,\"6\na,3,7\n", "", "line 3: a quote opens a field here"),
+        (b"who,n,us\n\"a,1,5\n\"b\",1,6\na,2,7\n", "", "line 2: a quote opens a field here"),
         (b"who,n,us\na,few,5\na,2,5\n", "", "line 3: n: `2` where line 2 has `few`; write all"),
         (b"who,n,us\na,2,5\na,few,5\n", "", "line 3: n: `few` is not a number"),
     ]);
@@ -301,6 +336,11 @@ fn errors_of_the_arguments_name_their_fix() {
         (b"who,n,us,p\na,few,5,10\n", "--of p --per p", "line 2: n: `few` is not a number"),
         (T, "--sd pips --n 5", "--sd: t.csv has no column `pips`; did you mean pipes?"),
         (T, "--sd us --n 5", "`us` is given to both --y and --sd"),
+        (
+            b"n,us,sd (%)\n10,5,1\n",
+            "t.csv --x n --y us --sd 'sd (%)' --n 5",
+            "--sd: sd (%) and us of t.csv are in different units",
+        ),
         (T, "--sd pipes", "--n"),
         (T, "--sd pipes --n 1", "--n"),
         (b"who,n,us,sd\na,few,5,-1\n", "--sd sd --n 5", "line 2: sd: `-1` is below zero"),
@@ -390,6 +430,18 @@ fn deviations_of_means_decide_where_x_is_numbers() {
         false_leads <= 1 && true_leads == 40 && flat == 160,
         "{false_leads} {true_leads} {flat}"
     );
+}
+
+#[test]
+fn deviations_may_have_another_unit_than_their_means() {
+    let rows = |sd: &str, deviations: [&str; 2]| {
+        let table = format!("n,us,{sd}\n10,1000,{}\n20,1100,{}\n", deviations[0], deviations[1]);
+        let words = format!("t.csv --x n --y us --sd {sd} --n 5");
+        json(&with_table(table.as_bytes()), &words)["tables"][0]["rows"].clone()
+    };
+    let plain = rows("sd", ["50", "64"]);
+    assert_eq!(plain, rows("sd_ms", ["0.05", "0.064"]));
+    assert_eq!(plain, rows("s", ["50", "64"]), "a sign, and no unit");
 }
 
 #[test]

@@ -235,3 +235,31 @@ fn the_page_about_exports_shows_what_is_printed() {
     // All but the pixels of png are text.
     assert!(without_example.is_empty() && shown >= TABLE.len() - 1, "{shown}: {without_example:?}");
 }
+
+#[test]
+fn points_with_decimals_are_exported_as_they_are_in_the_table() {
+    let knee = crate::common::Knee::new();
+    std::fs::write(knee.at("t.csv"), "n,us\n0.5,1\n2.5,crashed\n10,3\n").unwrap();
+    knee.run(&["import", &knee.at("t.csv"), "--x", "n", "--y", "us"]).done("import");
+    for (format, wanted) in [
+        ("csv", ",0.5,1000,"),
+        ("csv --what samples", ",0,0.5,0,1000,"),
+        ("jsonl", "\"point\":0.5,"),
+        ("bencher", "t/us/us n=0.5\""),
+        ("github-action-benchmark", "t/us/us n=0.5\""),
+        ("openmetrics", "point=\"0.5\""),
+    ] {
+        let words: Vec<&str> =
+            ["export", "--format"].into_iter().chain(format.split(' ')).collect();
+        let out = knee.run(&words).done(format);
+        assert!(out.contains(wanted) && !out.contains("tenths"), "{format}: {out}");
+    }
+    for (what, y) in [("samples", "value"), ("medians", "median")] {
+        let words = format!(
+            "\"$KNEE\" export --format csv --what {what} | \"$KNEE\" analyse - --x point --y {y} --by subject"
+        );
+        let out = came(&mut knee.shell(&words)).done(what);
+        assert!(out.contains("failed: crashed") && !out.contains("--per missing"), "{out}");
+        assert!(!out.contains("failed: failed"), "{out}");
+    }
+}

@@ -198,6 +198,23 @@ fn refused(knee: &Knee, words: &[&str], wanted: &[&str]) {
 }
 
 #[test]
+fn a_gate_refuses_rounds_in_which_rows_failed() {
+    let knee = Knee::new();
+    let round = |round| format!("{round},1,5\n{round},2,6\n");
+    let good: String = ["r,n,us\n".to_owned()].into_iter().chain((0..4).map(round)).collect();
+    let failure = |round| format!("{round},2,timeout\n");
+    let failed: String = (0..4).map(failure).collect();
+    for (name, text) in [("good.csv", good.clone()), ("bad.csv", good + &failed)] {
+        let file = write(&knee, name, text);
+        let words = ["import", &file, "--x", "n", "--y", "us", "--round", "r", "--name", "t"];
+        knee.run(&words).done("import");
+    }
+    let came = knee.run(&["compare", "1", "2", "--fail-above", "10%"]);
+    assert_eq!(came.code, Some(3), "{came:?}");
+    assert!(came.out.contains("timeout"), "{came:?}");
+}
+
+#[test]
 fn what_has_something_wrong_with_it_is_one_line_and_changes_nothing() {
     let _alone = alone();
     let knee = Knee::new();

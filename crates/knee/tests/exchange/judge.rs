@@ -81,6 +81,7 @@ fn what_can_not_be_judged_is_refused_in_one_line() {
     for (content, words, wanted) in [
         ("{\"point\": 10}\n", "--at-most linear", "line 1: no sample (missing field `value`"),
         ("x,y_per_s\n1,5\n2,6\n", "--at-most linear --x x --y y_per_s", "has no cost"),
+        ("load,us\nfew,5\nmany,6\n", "--at-most linear --x load --y us", "--x: load is words in"),
         ("", "", "--at-most"),
     ] {
         let refused = judge(content, words);

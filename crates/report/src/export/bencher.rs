@@ -37,7 +37,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
                         metric["lower_value"] = low.into();
                         metric["upper_value"] = high.into();
                     }
-                    let benchmark = benchmarks.entry(series(table, row, at.point)).or_default();
+                    let benchmark =
+                        benchmarks.entry(series(material.run, table, row, at.point)).or_default();
                     benchmark.insert(measure.clone(), metric);
                 }
             }

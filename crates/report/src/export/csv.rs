@@ -2,7 +2,7 @@
 //!
 //! Both call the axis `point`, and each parameter has a column. What is missing has a row without a figure, with the reason in the last column.
 
-use super::material::{Content, Format, Head, Material, What, in_order, missing, unit};
+use super::material::{Content, Format, Head, Material, What, in_order, missing, unit, x};
 use crate::text::notes;
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
@@ -130,7 +130,8 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
             let mut line = line((&metric.name, unit(workload, &metric.name)));
             for (n, value) in metric.samples.iter().enumerate() {
                 let position = metric.positions.get(n).unwrap_or(&key.point);
-                line.write(out, &[&key.round, position, &n, value, &""])?;
+                let position = x(run, &key.workload, *position);
+                line.write(out, &[&key.round, &position, &n, value, &""])?;
             }
         }
         if let Some(missing) = missing(cell) {
@@ -138,7 +139,8 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
             let metric =
                 headline.map_or(("", ""), |metric| (metric.name.as_str(), metric.unit.as_str()));
             let why = for_spreadsheet(&missing);
-            line(metric).write(out, &[&key.round, &key.point, &"", &"", &why])?;
+            let point = x(run, &key.workload, key.point);
+            line(metric).write(out, &[&key.round, &point, &"", &"", &why])?;
         }
     }
     Ok(())
@@ -151,7 +153,7 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
             let metric = (table.metric.name.as_str(), table.metric.unit.as_str());
             let mut line = columns.series(&table.workload, &row.subject, &table.parameters, metric);
             for (column, cell) in row.cells.iter().enumerate() {
-                let point = table.points[column].to_string();
+                let point = x(material.run, &table.workload, table.points[column]).to_string();
                 let figures = match cell {
                     Some(at) => figures(at, table.metric.role.is_whole()),
                     None => vec![String::new(); OF_POINT.split(' ').count() - 2],

@@ -69,7 +69,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         for row in rows {
             let figures = row.cells.iter().flatten().filter(|at| at.median.value.is_finite());
             entries.extend(figures.map(|at| Entry {
-                name: series(table, row, at.point),
+                name: series(material.run, table, row, at.point),
                 unit: table.metric.unit.clone(),
                 value: at.median.value,
                 range: ci(&at.median.low.to_string(), &at.median.high.to_string()),

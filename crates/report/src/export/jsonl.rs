@@ -4,9 +4,10 @@
 //! stay together as a list, because they share all keys of their cell; these programs unfold a list with one
 //! function. A cell without figures has a line of its own.
 
-use super::material::{Content, Format, Head, Material, in_order, missing, unit};
-use model::{Cell, CellKey, Fact, LoadOutcome, Metric, Usage};
+use super::material::{Content, Format, Head, Material, in_order, missing, unit, x};
+use model::{Cell, CellKey, Fact, LoadOutcome, Metric, Parameters, Usage};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -24,8 +25,11 @@ pub(super) const FORMAT: Format = Format {
 #[derive(Serialize)]
 struct JsonLine<'a> {
     run: &'a str,
-    #[serde(flatten)]
-    key: &'a CellKey,
+    workload: &'a str,
+    subject: &'a str,
+    parameters: &'a Parameters,
+    point: Value,
+    round: u32,
     sequence: u64,
     metric: Option<&'a str>,
     unit: Option<&'a str>,
@@ -67,9 +71,16 @@ fn line<'a>(
     metric: Option<&'a Metric>,
     unit: Option<&'a str>,
 ) -> JsonLine<'a> {
+    let CellKey { workload, subject, parameters, point, round } = &cell.key;
+    let x = x(material.run, workload, *point);
     JsonLine {
         run: &material.run.summary.id,
-        key: &cell.key,
+        workload,
+        subject,
+        parameters,
+        // A whole number stays one.
+        point: if x < *point as f64 { x.into() } else { (*point).into() },
+        round: *round,
         sequence: cell.sequence,
         metric: metric.map(|info| info.name.as_str()),
         unit,

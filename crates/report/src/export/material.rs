@@ -10,6 +10,7 @@ use printable::one_line;
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io::{self, Write};
 
 /// The colours of the page, so that a subject has one colour in all pictures.
@@ -215,19 +216,25 @@ pub(super) fn has_figures(material: &Material) -> Result<(), String> {
     }
 }
 
+/// A point as its table has it, with its decimals.
+pub(super) fn x(run: &Run, workload: &str, point: u64) -> f64 {
+    let decimals = run.plan.workload(workload).map_or(0, |info| info.axis_decimals);
+    point as f64 / 10_f64.powf(f64::from(decimals))
+}
+
 /// A name for a point of a series that is the same in every run, so that other programs can track it:
 /// `poll/epoll-level/loop active=1 object=pipe watched=100`.
-pub(super) fn series(table: &Table, row: &Row, point: u64) -> String {
+pub(super) fn series(run: &Run, table: &Table, row: &Row, point: u64) -> String {
     let axis = if table.axis_parameter.is_empty() { &table.axis } else { &table.axis_parameter };
     let Table { workload, parameters, metric, .. } = table;
-    series_name([workload, &row.subject, &metric.name], parameters, (axis, point))
+    series_name([workload, &row.subject, &metric.name], parameters, (axis, x(run, workload, point)))
 }
 
 /// The same of a workload, a subject and a metric.
 pub(super) fn series_name(
     names: [&str; 3],
     parameters: &Parameters,
-    (axis, point): (&str, u64),
+    (axis, point): (&str, impl Display),
 ) -> String {
     let parameters = parameters.iter().map(|(name, value)| format!(" {name}={value}"));
     let parameters: String = parameters.collect();

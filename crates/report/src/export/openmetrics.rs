@@ -5,7 +5,7 @@
 //! a summary of their own; where a workload has averages, mean and deviation are gauges. Times are
 //! seconds and percentages ratios, as the specification wants.
 
-use super::material::{Content, Format, Head, Material, measured};
+use super::material::{Content, Format, Head, Material, measured, x};
 use crate::html::machine;
 use analysis::{Averages, Distribution, Estimate, PointSummary, Table};
 use model::{MetricInfo, Outcome, Parameters, Run};
@@ -157,8 +157,9 @@ impl Source<'_> {
         let name = full(self.workload, self.metric, what);
         let MetricInfo { about, name: metric, .. } = self.metric;
         let about = if about.is_empty() { metric } else { about };
-        let about =
-            one_line(&format!("{about} of the workload {}, by {}", self.workload, self.axis));
+        let info = self.run.plan.workload(self.workload).filter(|info| info.axis_decimals > 0);
+        let axis = info.map_or(self.axis, |info| info.axis_parameter.as_str());
+        let about = one_line(&format!("{about} of the workload {}, by {axis}", self.workload));
         let kind = if matches!(figures, Figures::One(_)) { "gauge" } else { "summary" };
         let family = Family { kind, unit, help: format!("{about}: {help}."), lines: Vec::new() };
         let lines = &mut families.entry(name.clone()).or_insert(family).lines;
@@ -195,7 +196,8 @@ impl Source<'_> {
     }
 
     fn labels(&self, (subject, point): (&str, u64)) -> Vec<(String, String)> {
-        let own = [self.run.summary.id.as_str(), self.workload, subject, &point.to_string()];
+        let point = x(self.run, self.workload, point).to_string();
+        let own = [self.run.summary.id.as_str(), self.workload, subject, &point];
         let own = OWN.into_iter().zip(own).map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut labels: Vec<(String, String)> = own.collect();
         for (parameter, value) in self.parameters {

@@ -143,14 +143,8 @@ fn read(
         started: ask.started.clone(),
         ..ask.table.request()
     };
-    let table = foreign_tables::read(&request, input, words)?;
-    if table.named_points.is_some() {
-        let x = ask.table.x.as_deref().unwrap_or_default();
-        return Err(Trouble::usage(format!(
-            "--x: {x} is words in {name}, and a run has numbers there; `knee analyse` compares words"
-        )));
-    }
-    Ok(Read { name, run: table.run, is_table: true })
+    let run = foreign_tables::read(&request, input, words)?.with_numbers(&name)?;
+    Ok(Read { name, run, is_table: true })
 }
 
 fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {

@@ -42,8 +42,8 @@ Examples:
 pub fn judge(ask: &Judge, words: Vec<String>) -> Result<Exit, Trouble> {
     let input = Input::open(&ask.file)?;
     let name = input.name.clone();
-    let foreign = foreign_tables::read(&ask.table.request(), input, words)?;
-    let analysis = analysis::analyse(&foreign.run);
+    let run = foreign_tables::read(&ask.table.request(), input, words)?.with_numbers(&name)?;
+    let analysis = analysis::analyse(&run);
     let judgement = limit::judge(&analysis, ask.at_most).ok_or_else(|| {
         Trouble::usage(format!(
             "{name} has no cost, and a limit is for costs: give the time of an operation, not a rate"

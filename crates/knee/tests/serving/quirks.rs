@@ -64,7 +64,7 @@ const LOADS: &[(&str, &str, &str)] = &[
     ("flip 60", "", "failures are in no rate and no latency"),
     ("limit 5", "", "failures are in no rate and no latency"),
     ("mss", "--duration 400ms", "its replies wait for delayed acknowledgements"),
-    ("backlog 2 20", "--duration 2500ms", "has a full accept queue"),
+    ("backlog 2 20", "--duration 2500ms", "had a full accept queue"),
     ("h2c", "", "speaks HTTP/2 on this port"),
     ("tlsonly", "", "speaks TLS on this port → use https://"),
     ("banner", "", "speaks no HTTP on this port: it sends \"SSH-2.0-Quirky\""),

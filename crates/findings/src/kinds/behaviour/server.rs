@@ -240,12 +240,12 @@ impl ServerBehaviour {
                 ("stalls", what, "what the server, or its machine, did then")
             }
             Self::OverflowsAcceptQueue { overflows, connect_s, timed_out } => {
-                let came = quantity(overflows, "connection");
+                let times = quantity(overflows, "time");
                 let felt = match timed_out {
                     0 => format!("a connection took up to {}", time(connect_s * 1e9)),
                     _ => format!("{} timed out", count(timed_out)),
                 };
-                let what = format!("has a full accept queue: {came} too many came, and {felt}");
+                let what = format!("had a full accept queue {times}, and {felt}");
                 let remedy =
                     "a longer queue: listen() in the server, net.core.somaxconn; or accept faster";
                 ("queue", what, remedy)
@@ -410,6 +410,13 @@ mod tests {
             "fails 600 of 1,000 requests (2xx 400, 5xx 600): failures are in no rate and no latency"
         );
         assert!(fails(5, [0, 0, 0, 5, 0]).starts_with("fails all of 5 requests (4xx 5)"));
+        let (overflows, connect_s, timed_out) = (76, 1.03, 0);
+        let queue = ServerBehaviour::OverflowsAcceptQueue { overflows, connect_s, timed_out };
+        // Each attempt of a connection counts: they may be more than the connections.
+        assert_eq!(
+            queue.sentence(),
+            "had a full accept queue 76 times, and a connection took up to 1.03 s"
+        );
     }
 
     #[test]

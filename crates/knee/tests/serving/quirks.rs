@@ -70,6 +70,11 @@ const LOADS: &[(&str, &str, &str)] = &[
     ("banner", "", "speaks no HTTP on this port: it sends \"SSH-2.0-Quirky\""),
     ("surplus", "", "sends more than its replies announce: \"xxxxxxxxxx\""),
     ("short", "--timeout 500ms --duration 1s", "announces 600 bytes in a reply, and sends 6"),
+    (
+        "cut 50",
+        "--requests 500 --duration 60s",
+        "ends 10 of 500 replies before they are whole → the server's log",
+    ),
     ("endless", "--timeout 500ms --duration 1s", "does not end its replies: "),
     ("crash 500", "--duration 2s", "ended while it was asked"),
     ("freeze 500", "--timeout 500ms --duration 2s", "gave no reply for"),

@@ -48,6 +48,13 @@ pub enum ServerBehaviour {
         /// What changes it.
         remedy: &'static str,
     },
+    /// It ends connections within their replies.
+    EndsReplies {
+        /// How many replies it ended.
+        short: u64,
+        /// Of how many.
+        replies: u64,
+    },
     /// It gave no reply for a time although requests were under way.
     Stalls {
         /// When that began, in seconds from the start of what counts.
@@ -232,6 +239,11 @@ impl ServerBehaviour {
                 ("redirects", format!("redirects to {to}"), "ask for that")
             }
             Self::Misfits { ref clause, remedy } => ("fails", clause.clone(), remedy),
+            Self::EndsReplies { short, replies } => {
+                let [short, replies] = [short, replies].map(count);
+                let what = format!("ends {short} of {replies} replies before they are whole");
+                ("short", what, "the server's log")
+            }
             Self::Stalls { from_s, length_s } => {
                 let [length, from] = [length_s, from_s].map(|seconds| time(seconds * 1e9));
                 let what = format!(
@@ -410,6 +422,11 @@ mod tests {
             "fails 600 of 1,000 requests (2xx 400, 5xx 600): failures are in no rate and no latency"
         );
         assert!(fails(5, [0, 0, 0, 5, 0]).starts_with("fails all of 5 requests (4xx 5)"));
+        let short = ServerBehaviour::EndsReplies { short: 2_000, replies: 100_000 };
+        assert_eq!(
+            short.line(),
+            "ends 2,000 of 100,000 replies before they are whole → the server's log"
+        );
         let (overflows, connect_s, timed_out) = (76, 1.03, 0);
         let queue = ServerBehaviour::OverflowsAcceptQueue { overflows, connect_s, timed_out };
         // Each attempt of a connection counts: they may be more than the connections.

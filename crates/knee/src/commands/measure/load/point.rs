@@ -194,8 +194,8 @@ impl Point {
 }
 
 pub fn stall(outcome: &Outcome) -> Option<ServerBehaviour> {
-    let pause = outcome.counts.stall?;
-    ServerBehaviour::of_pause(pause.from_s, pause.length_s, outcome.service.p50)
+    let pauses = outcome.counts.stalls.iter().map(|pause| (pause.from_s, pause.length_s));
+    ServerBehaviour::of_pauses(pauses, outcome.service.p50)
 }
 
 struct Watching<'a> {

@@ -29,6 +29,9 @@ const EXCESS: f64 = 3.0;
 /// The requests, as a share of those of a load, that count as if the allowed share of them had missed the goal: a load
 /// without any, or with nothing else, has a logit then, and the rate itself does not move.
 const SHRINKAGE: f64 = 0.002;
+/// As many requests show that a goal holds as may miss it so many times: of fewer, none may do so by chance. Source: the
+/// rule of three.
+const MISSES_MIN: f64 = 3.0;
 /// Seconds of a load that is not near the rate.
 const FAR_S: f64 = 1.0;
 /// Seconds of one that is near, at least and at most.
@@ -70,7 +73,7 @@ pub struct NextLoad {
 /// What is known of the rate that is borne.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Capacity {
-    /// Nothing yet.
+    /// Nothing yet, or too few requests to show that the goals hold.
     Unknown,
     /// It misses this goal at each rate that was tried.
     Nothing {
@@ -153,17 +156,24 @@ impl Search {
 
     /// The rate that is borne, by all loads so far.
     pub fn capacity(&self) -> Capacity {
+        let holding = |goal: usize| self.held_per_s(goal, |_| true);
+        let lowest = |lowest: f64, goal: usize| holding(goal).map(|rate| lowest.min(rate));
+        let Some(held_per_s) = self.goals().try_fold(f64::INFINITY, lowest) else {
+            let goal = self.worst(self.goals().filter(|goal| holding(*goal).is_none()));
+            let is_missed = self.trials.iter().any(|trial| self.excess_of(trial, goal) > 1.0);
+            return if is_missed { Capacity::Nothing { goal } } else { Capacity::Unknown };
+        };
         match self.bracket() {
             (None, None) => Capacity::Unknown,
-            (Some(rate_per_s), None) => Capacity::AtLeast { rate_per_s },
-            (None, Some(_)) => Capacity::Nothing { goal: self.worst() },
+            (Some(_), None) => Capacity::AtLeast { rate_per_s: held_per_s },
+            (None, Some(_)) => Capacity::Nothing { goal: self.worst(self.goals()) },
             (Some(borne), Some(missed)) => {
                 let value = (borne * missed).sqrt();
                 if let Some((line, goal)) = self.first_missed(value) {
                     return Capacity::Rate { rate_per_s: line.rate_per_s, goal };
                 }
-                let goal = self.worst();
-                let low = self.at_least(goal, borne.min(missed));
+                let goal = self.worst(self.goals());
+                let low = self.at_least(goal, held_per_s.min(missed));
                 let high = borne.max(missed) * (1.0 + STEP[0]);
                 let rate_per_s = self.within_long(goal, Estimate { value, low, high });
                 Capacity::Rate { rate_per_s, goal }
@@ -212,14 +222,14 @@ impl Search {
         long.map(|trial| trial.rate_per_s)
     }
 
-    /// The goal that was missed by the most loads, and then by the most requests.
-    fn worst(&self) -> usize {
+    /// The goal, of these, that was missed by the most loads, and then by the most requests.
+    fn worst(&self, goals: impl Iterator<Item = usize>) -> usize {
         let key = |goal: usize| {
             let excess = || self.trials.iter().map(move |trial| self.excess_of(trial, goal));
             (excess().filter(|excess| *excess > 1.0).count(), excess().sum::<f64>())
         };
         let is_more = |a: (usize, f64), b: (usize, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
-        self.goals().max_by(|a, b| is_more(key(*a), key(*b))).unwrap_or(0)
+        goals.max_by(|a, b| is_more(key(*a), key(*b))).unwrap_or(0)
     }
 
     /// The next rate near the highest that is borne: below it and above it in turns, or between two that are farther apart
@@ -248,12 +258,30 @@ impl Search {
         aside(value, (line.per_logit * EXCESS.ln()).clamp(STEP[0], STEP[1]))
     }
 
-    /// The highest rate at which a long load held a goal, and the lowest above at which most requests missed it.
+    /// The highest rate at which long loads held a goal, and the lowest above at which most requests missed it.
     fn sure(&self, goal: usize) -> [Option<f64>; 2] {
         let missed = self.long_rates(|trial| 2 * trial.missed[goal] > trial.due).reduce(f64::min);
-        let holding = self.long_rates(|trial| self.excess_of(trial, goal) <= 1.0);
-        let below = holding.filter(|rate| missed.is_none_or(|missed| *rate < missed));
-        [below.reduce(f64::max), missed]
+        let is_below = |trial: &Trial| missed.is_none_or(|missed| trial.rate_per_s < missed);
+        let holding = self.held_per_s(goal, |trial| trial.length_s > FAR_S && is_below(trial));
+        [holding, missed]
+    }
+
+    /// The highest rate from which on loads held a goal: it alone, or together with those above it until their requests
+    /// are enough to show it.
+    fn held_per_s(&self, goal: usize, is: impl Fn(&Trial) -> bool) -> Option<f64> {
+        let mut loads: Vec<&Trial> = self.trials.iter().filter(|trial| is(trial)).collect();
+        loads.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
+        let allowed = self.goals[goal].allowed;
+        let is_held = |from: &usize| {
+            let (mut due, mut missed) = (0, 0);
+            loads[*from..].iter().any(|trial| {
+                (due, missed) = (due + trial.due, missed + trial.missed[goal]);
+                let allowed = allowed * due as f64;
+                MISSES_MIN <= allowed && missed as f64 <= allowed
+            })
+        };
+        let from = (0..loads.len()).rev().find(is_held)?;
+        Some(loads[from].rate_per_s)
     }
 
     /// An estimate of a goal within what single long loads show. Where none holds one of the goals, at a rate below

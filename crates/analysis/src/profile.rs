@@ -86,7 +86,7 @@ pub fn between_runs<'a>(
             table.has_cell(subject, &cell.key) && cell.outcome == Outcome::Measured
         };
         let cells: Vec<&ProfiledCell> = run.profile.cells.iter().filter(is_counted).collect();
-        Counted::new(&run.profile, &cells, &table.metric.name, point)
+        Counted::new(&run.profile, &cells, &table.metric, point)
     };
     let (first, second) = (counted(base)?, counted(new)?);
     let pair = Pair { first: &first, second: &second, short_workers: None };
@@ -151,7 +151,7 @@ impl<'a> Series<'a> {
     fn profiles(&self, subject: &str) -> Profiles<'a> {
         let cells: Vec<&ProfiledCell> =
             self.cells.iter().copied().filter(|cell| cell.key.subject == subject).collect();
-        let at = |&point: &u64| Counted::new(&self.run.profile, &cells, &self.metric.name, point);
+        let at = |&point: &u64| Counted::new(&self.run.profile, &cells, self.metric, point);
         Profiles { subject: subject.to_owned(), at: self.points.iter().map(at).collect() }
     }
 

@@ -15,6 +15,8 @@ use std::io;
 /// What a guard does with its arguments: starts a program, becomes it, runs commands to their end, or removes files.
 pub fn guard_main(words: &[String]) -> io::Result<()> {
     let [role, words @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
+    // By this name a profile leaves it out.
+    rustix::thread::set_name(c"knee guard")?;
     match role.as_str() {
         guarded::PROGRAM => guarded::main(words),
         guarded::BECOME => guarded::become_program(words),

@@ -180,6 +180,8 @@ impl MetricInfo {
 pub enum MetricRole {
     /// The CPU time of an operation: the cost of a rate.
     Cpu,
+    /// A part of that: what it takes in user mode, or in the kernel.
+    CpuPart,
     /// The CPU time over the elapsed time, in percent.
     CpuShare,
     /// How long an operation waits for its end under the work of a rate.
@@ -208,6 +210,11 @@ pub enum MetricRole {
 }
 
 impl MetricRole {
+    /// Whether it is CPU time, of which waiting is no part.
+    pub fn is_cpu_time(self) -> bool {
+        matches!(self, Self::Cpu | Self::CpuPart)
+    }
+
     /// Whether it is one figure of all rounds of a load, and not one of each.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Whole | Self::WholeMax) || self.whole_share().is_some()

@@ -58,6 +58,7 @@ pub use stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
 pub use symbols::demangle::readable;
 pub use symbols::maps::{Mapping, Maps};
 pub use symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
+pub use threads::is_helper;
 
 use profiler::Open;
 use rustix::process::Pid;

@@ -24,7 +24,7 @@ pub struct ProcessName {
 impl ProcessName {
     /// By its `comm` and the text of its `cmdline` file. A program that starts itself as `/proc/self/exe` is `exe`
     /// for the kernel, and is called by its subcommand (`knee httpd`); hidden ones (`__park`) that only serve a
-    /// worker are helpers.
+    /// worker are [helpers](is_helper), as are those that name themselves so.
     pub fn new(comm: &str, command_line: &str) -> ProcessName {
         let mut words = command_line.split('\0');
         let path = words.next().unwrap_or_default();
@@ -43,10 +43,15 @@ impl ProcessName {
         ProcessName { name: format!("{program} {}", part.unwrap_or(word)), is_helper }
     }
 
-    /// The name that the kernel gives it, and no helper.
+    /// The name that the kernel has.
     fn from_comm(comm: &str) -> ProcessName {
-        ProcessName { name: comm.to_owned(), is_helper: false }
+        ProcessName { name: comm.to_owned(), is_helper: is_helper(comm) }
     }
+}
+
+/// Whether a process of this name is the guard of a program or the starter of a command, which name themselves.
+pub fn is_helper(name: &str) -> bool {
+    matches!(name, "knee guard" | "knee starter")
 }
 
 pub(crate) struct Process {
@@ -207,6 +212,9 @@ mod tests {
         assert_eq!(name("exe", "/opt/knee\0httpd\0"), ("knee httpd".into(), false));
         assert_eq!(name("exe", "/opt/knee\0--file\0"), ("knee".into(), false));
         assert_eq!(name("exe", ""), ("exe".into(), false));
+        assert_eq!(name("knee starter", "starter\0tsc\0"), ("knee starter".into(), true));
+        // Of one that ends the kernel has no command line any more.
+        assert_eq!(name("knee guard", ""), ("knee guard".into(), true));
         assert_eq!(name("cc1", "/usr/lib/cc1\0-quiet\0"), ("cc1".into(), false));
     }
 

@@ -5,8 +5,8 @@ use crate::stats::poisson;
 use crate::thresholds::{EVEN, NAMED_SHARE_MIN};
 use crate::{FunctionTime, ProfilePoint};
 use model::{
-    Entry, Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Site, Wait,
-    WaitKind, entry_of, waits_metric,
+    Entry, Frame, FrameKind, MetricInfo, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Site,
+    Wait, WaitKind, entry_of, waits_metric,
 };
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -64,6 +64,8 @@ pub(crate) struct Counted<'a> {
     /// The CPU time that a sample stands for.
     pub(crate) sample_ns: f64,
     elapsed_ns: u64,
+    /// What the metric is of an operation, by the profile: its elapsed time, or its CPU time.
+    pub(crate) timed_ns: f64,
     kernel: u64,
     unnamed: u64,
     pub(crate) kernel_hidden: bool,
@@ -83,20 +85,22 @@ pub(crate) struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    /// Those of `metric` in `cells` whose position is `point`; `None` where none has an operation.
+    /// Those of `metric` in `cells` whose position is `point`; `None` where none has an operation. Waits are no
+    /// part of CPU time.
     pub(crate) fn new(
         profile: &'a Profile,
         cells: &[&'a ProfiledCell],
-        metric: &str,
+        metric: &MetricInfo,
         point: u64,
     ) -> Option<Self> {
-        let (mut counted, waits) = (Self::default(), waits_metric(metric));
+        let is_cpu_time = metric.role.is_cpu_time();
+        let (mut counted, waits) = (Self::default(), waits_metric(&metric.name));
         for cell in cells {
             for region in cell.regions.iter().filter(|region| region.position == point) {
-                if region.metric == waits {
+                if region.metric == waits && !is_cpu_time {
                     counted.add_waits(profile, region);
                 }
-                if region.metric != metric {
+                if region.metric != metric.name {
                     continue;
                 }
                 counted.sample_ns = cell.sample_ns;
@@ -111,6 +115,7 @@ impl<'a> Counted<'a> {
                 counted.add(profile, region);
             }
         }
+        counted.timed_ns = if is_cpu_time { counted.cpu_ns().value } else { counted.elapsed_ns() };
         let counts = counted.operations > 0 && counted.sample_ns > 0.0;
         counts.then_some(counted)
     }

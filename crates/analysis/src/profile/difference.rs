@@ -240,7 +240,7 @@ impl<'a> Pair<'a, '_> {
 
     /// Of a timed difference that is clear.
     fn changed(&self, timed: Estimate, total: Difference) -> DifferenceVerdict {
-        let factor = self.second.elapsed_ns() / self.first.elapsed_ns();
+        let factor = self.second.timed_ns / self.first.timed_ns;
         // Of opposite signs the quotient is below zero.
         let repeats = factor.ln() / timed.value.ln() >= EVEN;
         if !repeats {
@@ -252,13 +252,13 @@ impl<'a> Pair<'a, '_> {
                 DifferenceVerdict::NotTimed
             };
         }
-        let added_elapsed = self.second.elapsed_ns() - self.first.elapsed_ns();
+        let added_timed = self.second.timed_ns - self.first.timed_ns;
         let cpu_max = total.value + NORMAL_95 * total.error;
         // On a busy machine each operation takes twice its CPU time or more, at both ends: then both grow by the same
         // factor, which is no waiting of theirs.
         let cpu_factor = 1.0 + cpu_max.max(0.0) / self.first.cpu_ns().value;
         let explained = cpu_factor.ln() / factor.ln() >= EVEN;
-        if added_elapsed > 0.0 && cpu_max < EVEN * added_elapsed && !explained {
+        if added_timed > 0.0 && cpu_max < EVEN * added_timed && !explained {
             if self.kernel_hidden() {
                 return DifferenceVerdict::KernelHidden;
             }
@@ -266,18 +266,18 @@ impl<'a> Pair<'a, '_> {
             return if self.second.samples_of_one_cpu() < SHARE_SAMPLES_MIN as f64 {
                 DifferenceVerdict::TooFewSamples
             } else {
-                let share = 1.0 - total.value.max(0.0) / added_elapsed;
+                let share = 1.0 - total.value.max(0.0) / added_timed;
                 DifferenceVerdict::Waiting { share }
             };
         }
-        if added_elapsed < 0.0 && total.value - NORMAL_95 * total.error > EVEN * added_elapsed {
+        if added_timed < 0.0 && total.value - NORMAL_95 * total.error > EVEN * added_timed {
             // More is done at a time.
             return DifferenceVerdict::NotTimed;
         }
         if self.dearer().samples < SHARE_SAMPLES_MIN as u64 || !total.is_clear() {
             return DifferenceVerdict::TooFewSamples;
         }
-        match (added_elapsed > 0.0, total.value > 0.0) {
+        match (added_timed > 0.0, total.value > 0.0) {
             (true, true) => DifferenceVerdict::Added,
             (false, false) => DifferenceVerdict::Saved,
             // More CPU time in less elapsed time: it is done in parallel.

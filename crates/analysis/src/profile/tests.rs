@@ -9,7 +9,7 @@ use crate::{
 };
 use fastrand::Rng;
 use fixtures::{cell, key, profile, run, workload};
-use model::{Profile, Run};
+use model::{MetricInfo, Profile, Run};
 
 /// Time in each function of an operation at `n` descriptors, in nanoseconds.
 type Truth<'a> = &'a [(&'a str, fn(f64) -> f64)];
@@ -162,17 +162,21 @@ type Cell<'a> = (u64, u64, &'a [(&'a str, u64)]);
 
 /// One cell of each of two profiles, with `elapsed` for `operations`.
 fn two_cells(sides: [Cell<'_>; 2], timed: [f64; 2]) -> ProfileDifference {
+    two_cells_of("loop", sides, timed)
+}
+
+fn two_cells_of(metric: &str, sides: [Cell<'_>; 2], timed: [f64; 2]) -> ProfileDifference {
     let mut profile = profile();
     let mut cells = Vec::new();
     for ((point, (operations, elapsed, stacks)), timed) in [1, 64].into_iter().zip(sides).zip(timed)
     {
         let key = key("lock", "mutex", point, 0);
-        profile = profile.cell(key, "loop", (operations, elapsed), stacks.iter().copied());
+        profile = profile.cell(key, metric, (operations, elapsed), stacks.iter().copied());
         cells.extend((0..5).map(|round| {
-            cell("lock", "mutex", point, round).samples("loop", vec![timed, timed * 1.01])
+            cell("lock", "mutex", point, round).samples(metric, vec![timed, timed * 1.01])
         }));
     }
-    let workload = workload("lock").axis("threads", "threads").time("loop").subjects(["mutex"]);
+    let workload = workload("lock").axis("threads", "threads").time(metric).subjects(["mutex"]);
     let run = run(workload).cells(cells).profile(profile.build()).complete();
     change(&table(&run), "mutex")
 }
@@ -186,6 +190,10 @@ fn time_without_cpu_time_is_waiting() {
     let DifferenceVerdict::Waiting { share } = slept.verdict else { panic!("{slept:?}") };
     assert!((share - (1.0 - 1.0e6 / 9.5e6)).abs() < 1e-9, "{share}");
     assert!(slept.container.is_none() && slept.leaders.is_empty());
+    // Of CPU time it is no part, however long the operation takes.
+    let cpu = [(1_000, 500_000_000, spin), (100, 9_000_000_000, spin)];
+    let cpu = two_cells_of("cpu", cpu, [5e5, 5e6]);
+    assert_eq!(cpu.verdict, DifferenceVerdict::Added);
     // Where others had the CPU for two thirds of the time, at both ends, it is no waiting.
     let busy = two_cells([(1_000, 1_500_000_000, spin), (50, 1_500_000_000, spin)], [5e5, 1e7]);
     assert_eq!(busy.verdict, DifferenceVerdict::Added);
@@ -363,7 +371,8 @@ fn numbers_that_no_profile_has_are_added_up_all_the_same() {
     let timed = (u64::MAX, u64::MAX);
     let profile = profile().cell(key("poll", "poll", 1, 0), "loop", timed, stacks).build();
     let cell = &profile.cells[0];
-    let counted = super::Counted::new(&profile, &[cell, cell], "loop", 1).unwrap();
+    let counted =
+        super::Counted::new(&profile, &[cell, cell], &MetricInfo::time("loop", ""), 1).unwrap();
     assert_eq!((counted.operations, counted.samples), (u64::MAX, 16));
 }
 

@@ -145,6 +145,32 @@ fn a_few_requests_in_time_are_no_rate_that_is_borne() {
     }
 }
 
+/// A tenth of the requests misses at any rate: a few of them without a miss are no rate that is borne, and where none
+/// misses they are none either.
+#[test]
+fn fewer_requests_than_a_miss_takes_hold_nothing() {
+    let searched = |share: f64, rate_max_per_s: f64, seed: u64| {
+        let mut random = generator(seed, &["few"]);
+        let mut search = Search::new(vec![GOAL], rate_max_per_s / 2.0);
+        while search.trials.len() < 30
+            && let Some(NextLoad { rate_per_s, length_s }) = search.next_load()
+        {
+            let due = (rate_per_s.min(rate_max_per_s) * length_s).ceil() as u64;
+            let missed = (0..due).filter(|_| random.f64() < share).count() as u64;
+            search.trials.push(Trial { rate_per_s, length_s, due, missed: vec![missed] });
+            if share == 0.0 && search.trials.len() == 4 {
+                break;
+            }
+        }
+        search.capacity()
+    };
+    for seed in 0..100 {
+        assert_eq!(searched(0.1, 5_000.0, seed), Capacity::Nothing { goal: 0 }, "{seed}");
+    }
+    assert_eq!(searched(0.0, 20.0, 0), Capacity::Unknown);
+    assert_eq!(searched(0.0, 200.0, 0), Capacity::AtLeast { rate_per_s: 400.0 });
+}
+
 /// A goal that every load misses is named before one that a few loads miss by far.
 #[test]
 fn the_goal_that_no_load_holds_is_named() {

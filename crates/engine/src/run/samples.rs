@@ -51,6 +51,9 @@ impl Pool {
                 regions.iter().zip(&indices).filter(|(region, _)| region.meets(time_ns, time_ns));
             let inside: Vec<usize> = inside.map(|(_, &index)| index).collect();
             let stack_frames = sample.stack.iter().filter_map(|&index| frames.get(index as usize));
+            if stack_frames.clone().any(is_of_helper) {
+                continue;
+            }
             let Some(stack) = interner.stack(profile, stack_frames) else { continue };
             let innermost = profile.stacks[stack as usize].frame;
             for index in inside {
@@ -148,9 +151,17 @@ impl Pool {
     }
 }
 
-/// Whether a wait is between a worker and another process: that of a helper, or of what is measured, whose own waits
+/// Whether a frame is a process that only serves a worker.
+fn is_of_helper(frame: &Frame) -> bool {
+    frame.kind == FrameKind::Process && stacks::is_helper(&frame.function)
+}
+
+/// Whether a wait is of a helper or until one does something, or between a worker and what is measured, whose own waits
 /// count.
 fn is_of_instrument(frames: &[&Frame]) -> bool {
+    if frames.iter().any(|frame| is_of_helper(frame)) {
+        return true;
+    }
     let processes = frames.iter().filter(|frame| frame.kind == FrameKind::Process);
     let names: Vec<&str> = processes.map(|frame| frame.function.as_str()).collect();
     matches!(names[..], [waiter, waker] if waiter != waker
@@ -279,6 +290,7 @@ mod tests {
             is_of_instrument(&frames.iter().collect::<Vec<_>>())
         };
         assert!(is(&["knee worker", "knee guard"]) && is(&["nginx", "knee worker"]));
+        assert!(is(&["knee guard"]) && is(&["knee starter", "sort"]));
         assert!(!is(&["knee worker", "knee worker"]) && !is(&["knee worker"]));
         assert!(!is(&["sort", "cat"]) && !is(&[]));
     }

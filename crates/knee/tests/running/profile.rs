@@ -3,7 +3,7 @@
 use crate::common::{Came, Knee, wait_until};
 use crate::own_servers::running_httpd;
 use archive::{Archive, SqliteArchive};
-use model::{Outcome, ProfilePlan, ProfiledCell, Run, RunState};
+use model::{Outcome, Profile, ProfilePlan, ProfiledCell, Run, RunState};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,6 +27,12 @@ fn profiled(knee: &Knee, words: &[&str]) -> (Came, Run) {
     assert!(knee.record().exists(), "{words:?}: {came:?}");
     let run = knee.last_run();
     (came, run)
+}
+
+/// The process that a stack is of.
+fn root(profile: &Profile, stack: u32) -> &str {
+    let root = profile.path(stack)[0];
+    &profile.frames[profile.stacks[root as usize].frame as usize].function
 }
 
 /// What a suite says of each workload to measure it in a moment: few operations, but so many that their time can be sampled.
@@ -129,6 +135,10 @@ fn a_command_has_samples_of_the_headline_that_is_chosen() {
         timed.map(|region| (&*region.metric, region.operations)).collect();
     let [("elapsed", elapsed), ("cpu", cpu)] = regions[..] else { panic!("{regions:?}") };
     assert!(elapsed > 0 && elapsed == cpu, "{regions:?}");
+    let own = cell.regions.iter().flat_map(|region| &region.samples);
+    let own = own.map(|(stack, _)| root(&run.profile, *stack));
+    let own: Vec<&str> = own.filter(|name| !["seq", "knee worker"].contains(name)).collect();
+    assert!(own.is_empty(), "{own:?}");
 }
 
 #[test]
@@ -268,12 +278,8 @@ fn a_server_that_runs_already_is_profiled_with_its_load() {
     assert_eq!(came.code, Some(0), "{came:?}");
     let Run { profile, .. } = knee.last_run();
     let replies = profile.cells[0].regions.iter().find(|region| region.metric == "replies");
-    let root = |stack: u32| {
-        let root = profile.path(stack)[0];
-        profile.frames[profile.stacks[root as usize].frame as usize].function.as_str()
-    };
     let roots: BTreeSet<&str> =
-        replies.unwrap().samples.iter().map(|(stack, _)| root(*stack)).collect();
+        replies.unwrap().samples.iter().map(|(stack, _)| root(&profile, *stack)).collect();
     assert_eq!(roots, BTreeSet::from(["knee", "knee worker"]), "{:?}", profile.cells[0].limits);
 }
 

@@ -37,6 +37,8 @@ pub struct Counts {
     pub misfit: Option<Misfit>,
     /// The longest time without a reply although requests were in flight; absent where no request was replied to.
     pub stall: Option<Stall>,
+    /// All such times of a quarter of a second or longer, by their beginnings.
+    pub stalls: Vec<Stall>,
     /// Requests that were sent more than a millisecond after their intended time although a
     /// connection was free: the generator's own fault.
     pub late: u64,
@@ -75,10 +77,15 @@ impl AddAssign<&Counts> for Counts {
         self.closings += &more.closings;
         self.redirects_to = self.redirects_to.take().or_else(|| more.redirects_to.clone());
         self.misfit = self.misfit.take().or_else(|| more.misfit.clone());
-        self.stall = match (self.stall, more.stall) {
-            (Some(stall), Some(more)) => Some(stall.both(more)),
-            (stall, more) => stall.or(more),
-        };
+        match (self.stall, more.stall) {
+            (Some(stall), Some(of_more)) => {
+                self.stalls = common(&self.stalls, &more.stalls);
+                let max = self.stalls.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s));
+                self.stall = Some(max.copied().unwrap_or(stall.both(of_more)));
+            }
+            (None, Some(_)) => (self.stall, self.stalls) = (more.stall, more.stalls.clone()),
+            (_, None) => {}
+        }
         self.late += more.late;
         self.late_max_ns = self.late_max_ns.max(more.late_max_ns);
         self.waited += more.waited;
@@ -100,13 +107,39 @@ pub struct Stall {
     pub length_s: f64,
 }
 
+/// A shorter time without a reply is not kept.
+pub(crate) const STALL_S_MIN: f64 = 0.25;
+
 impl Stall {
+    pub(crate) fn is_long(&self) -> bool {
+        self.length_s >= STALL_S_MIN
+    }
+
+    fn until_s(&self) -> f64 {
+        self.from_s + self.length_s
+    }
+
     /// The time in which neither of two threads had a reply.
     fn both(self, more: Stall) -> Stall {
         let from_s = self.from_s.max(more.from_s);
-        let until_s = (self.from_s + self.length_s).min(more.from_s + more.length_s);
+        let until_s = self.until_s().min(more.until_s());
         Stall { from_s, length_s: (until_s - from_s).max(0.0) }
     }
+}
+
+/// The times in which neither of two threads had a reply, where they are long.
+fn common(mut all: &[Stall], mut more: &[Stall]) -> Vec<Stall> {
+    let mut both = Vec::new();
+    while let ([first, rest @ ..], [of_more, rest_of_more @ ..]) = (all, more) {
+        both.push(first.both(*of_more));
+        if first.until_s() < of_more.until_s() {
+            all = rest;
+        } else {
+            more = rest_of_more;
+        }
+    }
+    both.retain(Stall::is_long);
+    both
 }
 
 /// Declares the kinds of errors: for each the field of its count, its variant, and its name in texts.
@@ -266,5 +299,28 @@ impl AddAssign<&Closings> for Closings {
         self.announced += more.announced;
         self.http_10 += more.http_10;
         self.unannounced += more.unannounced;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_thread_had_a_reply_in_is_a_stall_each_time() {
+        let counts = |stalls: &[(f64, f64)]| {
+            let stall = |&(from_s, length_s)| Stall { from_s, length_s };
+            let stalls: Vec<Stall> = stalls.iter().map(stall).collect();
+            Counts { stall: stalls.last().copied(), stalls, ..Counts::default() }
+        };
+        // Each has another longest.
+        let first = counts(&[(1.0, 1.0), (2.5, 1.0), (5.0, 1.5)]);
+        let second = counts(&[(0.5, 2.25), (3.0, 1.0), (6.5, 1.0)]);
+        let mut sum = Counts::default();
+        for part in [&first, &second, &Counts::default()] {
+            sum += part;
+        }
+        assert_eq!(sum.stalls, counts(&[(1.0, 1.0), (2.5, 0.25), (3.0, 0.5)]).stalls);
+        assert_eq!(sum.stall, Some(sum.stalls[0]));
     }
 }

@@ -1,11 +1,11 @@
 //! How long no reply came although requests were in flight.
 
-use crate::results::counts::Stall;
+use crate::results::counts::{STALL_S_MIN, Stall};
 
 /// A thread that did not look for so long can't tell a quiet server from its own pause: several times the longest wait.
 const OWN_PAUSE_NS: i64 = 200_000_000;
 
-/// The longest time without a reply.
+/// The times without a reply.
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
     /// The last moment that is known not to be part of one.
@@ -14,6 +14,8 @@ pub(super) struct Quiet {
     /// When the first of the requests was sent that were given up since.
     pub(super) gave_up_ns: Option<i64>,
     max: Option<(i64, i64)>,
+    /// All that may be stalls, by their beginnings and ends.
+    pauses: Vec<(i64, i64)>,
 }
 
 impl Quiet {
@@ -44,6 +46,9 @@ impl Quiet {
     /// None came until then to a request that was sent at `sent_ns`.
     fn note(&mut self, sent_ns: i64, until_ns: i64) {
         let from_ns = self.last_ns.max(sent_ns);
+        if (until_ns - from_ns) as f64 / 1e9 >= STALL_S_MIN {
+            self.pauses.push((from_ns, until_ns));
+        }
         if self.max.is_none_or(|(from, until)| until_ns - from_ns > until - from) {
             self.max = Some((from_ns, until_ns));
         }
@@ -51,11 +56,20 @@ impl Quiet {
 
     /// The longest, from `zero_ns` on.
     pub(super) fn max_quiet(&self, zero_ns: i64) -> Option<Stall> {
-        let (from_ns, until_ns) = self.max?;
-        let from_ns = from_ns.max(zero_ns);
-        let seconds = |ns: i64| ns.max(0) as f64 / 1e9;
-        Some(Stall { from_s: seconds(from_ns - zero_ns), length_s: seconds(until_ns - from_ns) })
+        self.max.map(|pause| stall(pause, zero_ns))
     }
+
+    /// All that are long, from `zero_ns` on.
+    pub(super) fn pauses(&self, zero_ns: i64) -> Vec<Stall> {
+        let all = self.pauses.iter().map(|pause| stall(*pause, zero_ns));
+        all.filter(Stall::is_long).collect()
+    }
+}
+
+fn stall((from_ns, until_ns): (i64, i64), zero_ns: i64) -> Stall {
+    let from_ns = from_ns.max(zero_ns);
+    let seconds = |ns: i64| ns.max(0) as f64 / 1e9;
+    Stall { from_s: seconds(from_ns - zero_ns), length_s: seconds(until_ns - from_ns) }
 }
 
 #[cfg(test)]
@@ -107,5 +121,12 @@ mod tests {
         quiet.look(19_000 * MS);
         quiet.end(6_600 * MS, 19_001 * MS);
         assert_eq!(max_quiet(&quiet), (2.5, 4.0));
+        // What recurs is there each time.
+        let pauses = |zero_ns| -> Vec<(f64, f64)> {
+            let all = quiet.pauses(zero_ns);
+            all.iter().map(|pause| (pause.from_s, pause.length_s)).collect()
+        };
+        assert_eq!(pauses(0), [(1.0, 1.5), (2.5, 4.0)]);
+        assert_eq!(pauses(2_400 * MS), [(0.1, 4.0)]);
     }
 }

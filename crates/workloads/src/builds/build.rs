@@ -107,8 +107,10 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         command_parameters: strings([COMMAND.name, CLEAN.name]),
         metrics: vec![
             MetricInfo::time("elapsed", "build"),
-            MetricInfo::time("user", "build, on its CPUs in user mode"),
-            MetricInfo::time("system", "build, on its CPUs in the kernel"),
+            MetricInfo::time("user", "build, on its CPUs in user mode")
+                .with_role(MetricRole::CpuPart),
+            MetricInfo::time("system", "build, on its CPUs in the kernel")
+                .with_role(MetricRole::CpuPart),
             MetricInfo::more("percent cpu", "CPU time over elapsed time", "%")
                 .with_role(MetricRole::CpuShare),
             MetricInfo::less(

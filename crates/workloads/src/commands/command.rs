@@ -24,9 +24,9 @@ use crate::shared::cpus::{ALL, per_cpu};
 use crate::shared::quota::{self, QUOTA};
 use checks::checked;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Kind, MetricInfo, Parameter, Probe, Programs, Subject,
-    SubjectInfo, Sweep, Usual, Values, WORKER_AXES, Workload, WorkloadInfo, pairs, strings,
-    unused_words, word_axis, word_parameters,
+    About, Cell, Custom, Defaults, Failure, Kind, MetricInfo, MetricRole, Parameter, Probe,
+    Programs, Subject, SubjectInfo, Sweep, Usual, Values, WORKER_AXES, Workload, WorkloadInfo,
+    pairs, strings, unused_words, word_axis, word_parameters,
 };
 use figures::Figure;
 use quantities::template;
@@ -78,9 +78,11 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         ]),
         metrics: vec![
             MetricInfo::time("elapsed", "run"),
-            MetricInfo::time("cpu", "run, on its CPUs"),
-            MetricInfo::time("user", "run, on its CPUs in user mode"),
-            MetricInfo::time("system", "run, on its CPUs in the kernel"),
+            MetricInfo::time("cpu", "run, on its CPUs").with_role(MetricRole::Cpu),
+            MetricInfo::time("user", "run, on its CPUs in user mode")
+                .with_role(MetricRole::CpuPart),
+            MetricInfo::time("system", "run, on its CPUs in the kernel")
+                .with_role(MetricRole::CpuPart),
             MetricInfo::less("max RSS", "largest resident set of a process of the run", "B"),
             MetricInfo::less("page faults", "minor and major page faults of a run", "faults"),
             MetricInfo::less(

@@ -48,12 +48,23 @@ pub enum ServerBehaviour {
         /// What changes it.
         remedy: &'static str,
     },
-    /// It gave no reply for a time although requests were under way.
+    /// It ends connections within their replies.
+    EndsReplies {
+        /// How many replies it ended.
+        short: u64,
+        /// Of how many.
+        replies: u64,
+    },
+    /// It gave no reply for a time, or again and again, although requests were under way.
     Stalls {
-        /// When that began, in seconds from the start of what counts.
+        /// When the longest began, in seconds from the start of what counts.
         from_s: f64,
-        /// How long it took, in seconds.
+        /// How long that took, in seconds.
         length_s: f64,
+        /// How often it did.
+        times: u64,
+        /// How long that took in all, in seconds.
+        total_s: f64,
     },
     /// Its queue of connections that wait for `accept` was full.
     OverflowsAcceptQueue {
@@ -162,10 +173,13 @@ impl ServerBehaviour {
         (is_uneven && is_busy).then_some(Self::DividesUnevenly { workers, busiest_share })
     }
 
-    /// A pause that is no matter of how long replies take, which is `usual_ns`.
-    pub fn of_pause(from_s: f64, length_s: f64, usual_ns: f64) -> Option<Self> {
-        let is_long = length_s >= STALL_S_MIN && length_s * 1e9 >= STALL_FACTOR_MIN * usual_ns;
-        is_long.then_some(Self::Stalls { from_s, length_s })
+    /// Pauses, by their beginnings and lengths in seconds, that are no matter of how long replies take, which is `usual_ns`.
+    pub fn of_pauses(pauses: impl Iterator<Item = (f64, f64)>, usual_ns: f64) -> Option<Self> {
+        let length_min_s = STALL_S_MIN.max(STALL_FACTOR_MIN * usual_ns / 1e9);
+        let long: Vec<(f64, f64)> = pauses.filter(|(_, length)| *length >= length_min_s).collect();
+        let (from_s, length_s) = *long.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let total_s = long.iter().map(|(_, length_s)| length_s).sum();
+        Some(Self::Stalls { from_s, length_s, times: long.len() as u64, total_s })
     }
 
     /// What it does to connections that make requests: `closed` of `connections` ended after so many replies.
@@ -232,20 +246,22 @@ impl ServerBehaviour {
                 ("redirects", format!("redirects to {to}"), "ask for that")
             }
             Self::Misfits { ref clause, remedy } => ("fails", clause.clone(), remedy),
-            Self::Stalls { from_s, length_s } => {
-                let [length, from] = [length_s, from_s].map(|seconds| time(seconds * 1e9));
-                let what = format!(
-                    "gave no reply for {length} from {from} on, although requests were under way"
-                );
+            Self::EndsReplies { short, replies } => {
+                let [short, replies] = [short, replies].map(count);
+                let what = format!("ends {short} of {replies} replies before they are whole");
+                ("short", what, "the server's log")
+            }
+            Self::Stalls { from_s, length_s, times, total_s } => {
+                let what = stalls(from_s, length_s, times, total_s);
                 ("stalls", what, "what the server, or its machine, did then")
             }
             Self::OverflowsAcceptQueue { overflows, connect_s, timed_out } => {
-                let came = quantity(overflows, "connection");
+                let times = quantity(overflows, "time");
                 let felt = match timed_out {
                     0 => format!("a connection took up to {}", time(connect_s * 1e9)),
                     _ => format!("{} timed out", count(timed_out)),
                 };
-                let what = format!("has a full accept queue: {came} too many came, and {felt}");
+                let what = format!("had a full accept queue {times}, and {felt}");
                 let remedy =
                     "a longer queue: listen() in the server, net.core.somaxconn; or accept faster";
                 ("queue", what, remedy)
@@ -323,6 +339,15 @@ fn fails(failures: u64, answered: u64, statuses: [u64; 5]) -> String {
     format!("fails {how_many} of {all} ({classes}): failures are in no rate and no latency")
 }
 
+fn stalls(from_s: f64, length_s: f64, times: u64, total_s: f64) -> String {
+    let [length, from, total] = [length_s, from_s, total_s].map(|seconds| time(seconds * 1e9));
+    let all = match times {
+        1 => String::new(),
+        times => format!("{total} in all, in {} pauses, the longest for ", count(times)),
+    };
+    format!("gave no reply for {all}{length} from {from} on, although requests were under way")
+}
+
 fn closes_idle(after_ms: u64, closed: u64, opened: u64) -> String {
     let after = match after_ms {
         0..1_000 => format!("{after_ms} ms"),
@@ -390,12 +415,20 @@ mod tests {
 
     #[test]
     fn a_pause_is_a_stall_where_replies_are_faster() {
-        let pause = ServerBehaviour::of_pause;
+        let pauses = |all: &[(f64, f64)], usual_ns| {
+            ServerBehaviour::of_pauses(all.iter().copied(), usual_ns)
+        };
+        let pause = |from_s, length_s, usual_ns| pauses(&[(from_s, length_s)], usual_ns);
         assert!(pause(1.0, 3.0, 1e6).is_some() && pause(1.0, 0.1, 1e3).is_none());
         assert_eq!(pause(1.0, 3.0, 1e9), None);
         assert_eq!(
             pause(4.2, 3.0, 1e6).unwrap().sentence(),
             "gave no reply for 3.00 s from 4.20 s on, although requests were under way"
+        );
+        assert_eq!(
+            pauses(&[(1.0, 1.0), (2.1, 1.1), (3.3, 0.1), (3.5, 1.0)], 1e6).unwrap().sentence(),
+            "gave no reply for 3.10 s in all, in 3 pauses, the longest for 1.10 s from 2.10 s on, \
+             although requests were under way"
         );
     }
 
@@ -410,6 +443,18 @@ mod tests {
             "fails 600 of 1,000 requests (2xx 400, 5xx 600): failures are in no rate and no latency"
         );
         assert!(fails(5, [0, 0, 0, 5, 0]).starts_with("fails all of 5 requests (4xx 5)"));
+        let short = ServerBehaviour::EndsReplies { short: 2_000, replies: 100_000 };
+        assert_eq!(
+            short.line(),
+            "ends 2,000 of 100,000 replies before they are whole → the server's log"
+        );
+        let (overflows, connect_s, timed_out) = (76, 1.03, 0);
+        let queue = ServerBehaviour::OverflowsAcceptQueue { overflows, connect_s, timed_out };
+        // Each attempt of a connection counts: they may be more than the connections.
+        assert_eq!(
+            queue.sentence(),
+            "had a full accept queue 76 times, and a connection took up to 1.03 s"
+        );
     }
 
     #[test]

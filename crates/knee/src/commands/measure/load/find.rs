@@ -192,10 +192,18 @@ impl Found<'_> {
     fn sentence(&self) -> String {
         let (host, wanted) = (self.url, self.wanted());
         match self.capacity {
-            Capacity::Unknown => format!("{host}: no load was measured."),
+            Capacity::Unknown if self.loads.is_empty() => format!("{host}: no load was measured."),
+            Capacity::Unknown => {
+                format!("{host}: the loads have too few requests to show {wanted}.")
+            }
             Capacity::Nothing { goal } => {
                 let goal = &self.goals[goal].text;
-                format!("{host} holds {goal} at no rate that was tried.")
+                let few = if self.loads.iter().any(|load| load.is_borne) {
+                    " with enough requests to show it"
+                } else {
+                    ""
+                };
+                format!("{host} holds {goal} at no rate that was tried{few}.")
             }
             Capacity::AtLeast { rate_per_s } => {
                 format!(

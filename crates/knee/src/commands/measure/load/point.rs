@@ -154,7 +154,7 @@ impl Point {
     fn of_replies(&self) -> Vec<ServerBehaviour> {
         let Outcome { counts, connect, .. } = &self.outcome;
         let Counts { asked, unserved, statuses, .. } = *counts;
-        let (failures, answered) = (counts.errors.status, statuses.iter().sum());
+        let (failures, answered) = (counts.errors.status, statuses.iter().sum::<u64>());
         let serves = ServerBehaviour::ServesSome {
             served: asked - unserved.min(asked),
             asked,
@@ -168,6 +168,8 @@ impl Point {
             clause: misfit.to_string(),
             remedy: misfit.remedy(),
         });
+        let short = counts.errors.short;
+        let ends = ServerBehaviour::EndsReplies { short, replies: answered + short };
         let connect_s = connect.max / 1e9;
         // The first retry comes after a second: a connection that took less was not turned away. Those that were may never
         // have come to be.
@@ -179,6 +181,7 @@ impl Point {
             (failures > 0).then_some(fails),
             redirects,
             misfit,
+            (short > 0).then_some(ends),
             stall(&self.outcome),
             overflows.map(|overflows| ServerBehaviour::OverflowsAcceptQueue {
                 overflows,
@@ -191,8 +194,8 @@ impl Point {
 }
 
 pub fn stall(outcome: &Outcome) -> Option<ServerBehaviour> {
-    let pause = outcome.counts.stall?;
-    ServerBehaviour::of_pause(pause.from_s, pause.length_s, outcome.service.p50)
+    let pauses = outcome.counts.stalls.iter().map(|pause| (pause.from_s, pause.length_s));
+    ServerBehaviour::of_pauses(pauses, outcome.service.p50)
 }
 
 struct Watching<'a> {

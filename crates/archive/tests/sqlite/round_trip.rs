@@ -211,7 +211,7 @@ prop_compose! {
                     .then(|| MemoryAccess { spread: 64, huge_page_subject: note.clone() });
                 SubjectInfo { name, label, note, control, operation, group, headline, shared, memory_access }
             });
-        WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
+        WorkloadInfo { deadline_ms: None, axis_decimals: version % 4, name, version, question, operation, not_measured, axis,
             axis_parameter, ratio, dependences: dependences.collect(), trajectory, points_down, role, parallel, compared_pairs, also_growth, averages, command_parameters,
             metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }

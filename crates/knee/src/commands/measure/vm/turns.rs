@@ -314,9 +314,9 @@ pub fn measure(sides: &mut [GuestSide], ground: &Ground<'_>, file: &Path) -> Res
         sides.iter_mut().filter_map(|side| Some((side.run.take()?, Turns { side, ground })));
     let (mut runs, mut guests): (Vec<Run>, Vec<Turns<'_>>) = begun.unzip();
     let labels: Vec<String> = guests.iter().map(|guest| guest.side.label.clone()).collect();
-    let longest = runs.iter().map(|run| &run.plan).max_by_key(|plan| plan.cells.len());
+    let max = runs.iter().map(|run| &run.plan).max_by_key(|plan| plan.cells.len());
     let progress =
-        longest.map_or_else(|| Progress::new(0), |plan| Progress::for_plan(plan, runs.len()));
+        max.map_or_else(|| Progress::new(0), |plan| Progress::for_plan(plan, runs.len()));
     let mut shown =
         Shown { progress: progress.with_labels(labels.clone()), labels, judge: ground.judge };
     let by_cell = |run: &Run| analysis::trust::by_cell(run);

@@ -12,7 +12,7 @@ pub(super) fn outcome(fault: &GuestFault) -> Outcome {
 /// A place of the plan (a subject at a point) of which nothing was measured before the guest died in it twice: nor is it in
 /// later rounds.
 pub(super) struct DeadEnd {
-    place: CellKey,
+    group: CellKey,
     round: u32,
     fault: GuestFault,
 }
@@ -20,15 +20,15 @@ pub(super) struct DeadEnd {
 impl DeadEnd {
     /// That of the cell `key`, unless an earlier round measured it.
     pub fn new(run: &Run, key: &CellKey, fault: &GuestFault) -> Option<DeadEnd> {
-        let place = cell_group(key);
+        let group = cell_group(key);
         let was_measured =
-            |cell: &Cell| cell.outcome == Outcome::Measured && cell_group(&cell.key) == place;
+            |cell: &Cell| cell.outcome == Outcome::Measured && cell_group(&cell.key) == group;
         let is_dead_end = !run.cells.iter().any(was_measured);
-        is_dead_end.then(|| DeadEnd { round: key.round, place, fault: fault.clone() })
+        is_dead_end.then(|| DeadEnd { round: key.round, group, fault: fault.clone() })
     }
 
     pub fn is_at(&self, key: &CellKey) -> bool {
-        cell_group(key) == self.place
+        cell_group(key) == self.group
     }
 
     pub fn outcome(&self) -> Outcome {

@@ -75,7 +75,7 @@ pub struct NextLoad {
 pub enum Capacity {
     /// Nothing yet, or too few requests to show that the goals hold.
     Unknown,
-    /// It misses this goal at each rate that was tried.
+    /// It misses this goal at each rate that was tried, or that was tried with enough requests to show that it holds.
     Nothing {
         /// The goal.
         goal: usize,

@@ -151,21 +151,25 @@ fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Class, &str)) -> Stri
     let head = format!("{}: {} at most {}: ", word(check.kept), row.label, limit_word(limit));
     let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
     let remedy = remedy.unwrap_or_default();
+    let failed = row.failed.iter().map(|at| failed(at, axis));
+    let with_failed = |text: String| {
+        let parts: Vec<String> = [text].into_iter().chain(failed).collect();
+        head + &parts.join("; ")
+    };
     let Some(grown) = &row.growth else {
-        return format!("{head}{}{remedy}", too_few_points(row));
+        return with_failed(too_few_points(row) + &remedy);
     };
     let open = match (grown.classes.last(), &grown.reason) {
-        _ if check.kept != Kept::Open || !row.failed.is_empty() => String::new(),
+        _ if check.kept != Kept::Open => String::new(),
         (_, Some(reason @ GrowthReason::GrowsAndFalls { .. })) | (None, Some(reason)) => {
             format!(", because {}", reasons::growth(reason))
         }
+        // What failed is why it is open.
+        _ if check.remedy.is_none() => String::new(),
         (Some(highest), _) => format!("; {} is not excluded", class(*highest)),
         (None, None) => String::new(),
     };
-    let failed = row.failed.iter().map(|at| failed(at, axis));
-    let parts: Vec<String> =
-        [growth(grown, axis) + &open + &remedy].into_iter().chain(failed).collect();
-    head + &parts.join("; ")
+    with_failed(growth(grown, axis) + &open + &remedy)
 }
 
 /// `5 of 5 cells failed at 10,000 n: timeout`.

@@ -105,7 +105,7 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
                 Unserved::Rounds => "rounds fail",
             };
             let (base, new) = (share(*base), share(*new));
-            let open = change.direction.is_none().then_some(": more rounds tell whether by chance");
+            let open = change.direction.is_none().then_some(", which may be chance");
             format!("{subject} at {at}: {new} {all}; in base {base}{}", open.unwrap_or_default())
         }
     };

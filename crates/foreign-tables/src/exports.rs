@@ -249,11 +249,12 @@ impl Measurements {
 
 /// Names rows with the place of their number where others, with another place, have the same name.
 fn distinguish(rows: &mut [ExportRow]) {
-    let placed = rows.iter().filter(|row| !row.template.is_empty());
-    let all: BTreeSet<(String, String)> =
-        placed.map(|row| (row.name.clone(), row.template.clone())).collect();
+    let mut templates: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| !row.template.is_empty()) {
+        templates.entry(row.name.clone()).or_default().insert(row.template.clone());
+    }
     for row in rows.iter_mut().filter(|row| !row.template.is_empty()) {
-        if all.iter().filter(|(name, _)| *name == row.name).count() > 1 {
+        if templates[&row.name].len() > 1 {
             row.name.clone_from(&row.template);
         }
     }

@@ -43,7 +43,7 @@ struct Shown {
     text: String,
 }
 
-/// Reads fields of one column, or of two in the same unit.
+/// Reads fields of one column.
 pub struct Reader {
     /// The unit that the column's name gives, or a flag.
     column: Unit,

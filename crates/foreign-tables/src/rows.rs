@@ -184,9 +184,14 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(columns: &'a Columns, unit: Unit, semicolons: bool) -> Reader<'a> {
         let signs = || Signs::new(columns.decimal, semicolons);
-        let named = columns.sd.map(|column| Unit::new(columns.name(column), None));
-        // `s` alone is what deviations are called.
-        let named = named.filter(|own| !own.is_unknown() && own.about != "operation");
+        // `s` alone is what deviations are called; and of a rate, `sd/s` is one of sd.
+        let is_own = |name: &&str, own: &Unit| match own.symbol.as_str() {
+            "ns" => unit.symbol == "ns" && *name != "s",
+            symbol => symbol == "%",
+        };
+        let named = columns.sd.map(|column| columns.name(column));
+        let named = named.map(|name| (name, Unit::new(name, None)));
+        let named = named.filter(|(name, own)| is_own(name, own)).map(|(_, own)| own);
         let deviations = figures::Reader::new(named.unwrap_or_else(|| unit.clone()));
         Reader {
             columns,
@@ -251,7 +256,7 @@ impl<'a> Reader<'a> {
             .map_err(|why| in_column(columns.y, why))?;
         let figure = match (figure, columns.missing.map(|column| line.fields[column].as_str())) {
             (Figure::None, Some(why)) if !why.is_empty() => {
-                Figure::Words(one_line(why.trim_start_matches("failed: ")))
+                Figure::Words(one_line(why.strip_prefix("failed: ").unwrap_or(why)))
             }
             (figure, _) => figure,
         };

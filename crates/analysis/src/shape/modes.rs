@@ -112,7 +112,9 @@ pub fn find(
     random: &mut Rng,
 ) -> Option<Partition> {
     let by_round = by_round(cloud, windows, displacements);
-    by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements), random))
+    by_round.or_else(|| {
+        within(cloud, windows, &displaced(windows, displacements, SMOOTHING_WINDOWS), random)
+    })
 }
 
 /// The windows that modes are looked for in: up to about forty, with samples enough for a twentieth.
@@ -132,7 +134,8 @@ pub fn at_points(
     random: &mut Rng,
 ) -> Option<Partition> {
     let by_round = split_at_points(cloud, windows, displacements);
-    by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements), random))
+    // Each point is of processes of its own: what displaces a round there says nothing of the next.
+    by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements, 0), random))
 }
 
 /// The longest row of neighbouring points at which rounds split by [`FLAT_FACTOR_MAX`], the upper one of several that
@@ -473,14 +476,14 @@ fn is_deep(zones: &[usize; ZONES]) -> bool {
     (2..ZONES - 3).map(pair).min().is_some_and(|min| 2 * min <= lesser)
 }
 
-/// How far each round is displaced, as a curve.
-fn displaced(windows: &[Window], displacements: &[Vec<f64>]) -> Vec<Knots> {
+/// How far each round is displaced, as a curve that is smoothed over windows within `reach`.
+fn displaced(windows: &[Window], displacements: &[Vec<f64>], reach: usize) -> Vec<Knots> {
     let rounds = displacements.first().map_or(0, Vec::len);
     let curve = |round: usize| {
         let all = windows.iter().zip(displacements).map(|(w, all)| (middle(w), all[round]));
         let finite: Knots = all.filter(|(_, offset)| offset.is_finite()).collect();
         let raw: Vec<f64> = finite.iter().map(|(_, offset)| *offset).collect();
-        finite.iter().map(|(x, _)| *x).zip(smoothed(&raw, SMOOTHING_WINDOWS)).collect()
+        finite.iter().map(|(x, _)| *x).zip(smoothed(&raw, reach)).collect()
     };
     (0..rounds).map(curve).collect()
 }

@@ -4,6 +4,7 @@ use super::{
     Export, ExportRow, Measurements, documents, has_first_key, line_that_begins, templates,
 };
 use crate::one_line;
+use csv::StringRecord;
 use model::Warning;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ struct Measured {
 
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
     if let Some(start) = line_that_begins(bytes, HEADER) {
-        let rows = separated(&bytes[start..]).map_err(|error| error.to_string())?;
+        let rows = separated(&bytes[start..])?;
         return Ok(Measurements { rows, ..Measurements::default() });
     }
     let documents: Vec<Document> = documents(bytes)?;
@@ -71,21 +72,30 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
 }
 
 /// The lines of separated values. Joined files have the names again.
-fn separated(table: &[u8]) -> csv::Result<Vec<ExportRow>> {
-    let mut reader = csv::Reader::from_reader(table);
-    let names = reader.headers()?.clone();
+fn separated(table: &[u8]) -> Result<Vec<ExportRow>, String> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(table);
+    let mut names = StringRecord::new();
     let mut rows = Vec::new();
     for line in reader.records() {
-        let line = line?;
+        let line = line.map_err(|error| error.to_string())?;
+        if line.iter().take(2).eq(["command", "mean"]) {
+            names = line;
+            continue;
+        }
         let mut row = ExportRow { name: line[0].to_owned(), ..ExportRow::default() };
         for (name, value) in names.iter().zip(&line).skip(1) {
             match name.strip_prefix(PARAMETER) {
                 Some(name) => row.parameters.push((name.to_owned(), value.to_owned())),
-                None => row.add(name, value.parse().ok(), "s"),
+                None if value.is_empty() => {}
+                None => {
+                    let figure =
+                        value.parse().map_err(|_| format!(": {name}: `{value}` is no number"))?;
+                    row.add(name, Some(figure), "s");
+                }
             }
         }
         row.parameters.retain(|(_, value)| !value.is_empty());
-        rows.extend((line != names).then_some(row));
+        rows.push(row);
     }
     for (name, row) in templates(&rows).into_iter().zip(&mut rows) {
         row.name = name;

@@ -243,9 +243,18 @@ fn points_whose_samples_lie_on_two_levels_in_each_round() {
     }
     let mut wrong = 0;
     for noise in [Noise::Even(0.02), Noise::Even(0.15), Noise::LongTail] {
-        wrong += count(REPETITIONS, "one level", draw(0.0, 1.0, noise), |cloud, random| {
-            at_points(cloud, random).is_some()
-        });
+        for of_cell in [0.0, 0.15] {
+            let draw = |random: &mut Rng| {
+                let own: Vec<f64> = (0..24).map(|_| (of_cell * normal(random)).exp()).collect();
+                cloud_at(&points, 6, 50, random, |point, round, random| {
+                    let cell = 4 * (round as usize - 1) + point.ilog10() as usize - 1;
+                    own[cell] * noise.draw(random)
+                })
+            };
+            wrong += count(REPETITIONS, "one level", draw, |cloud, random| {
+                at_points(cloud, random).is_some()
+            });
+        }
     }
     assert!(wrong <= 1, "{wrong}");
 }

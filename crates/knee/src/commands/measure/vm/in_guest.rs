@@ -61,11 +61,11 @@ fn begun(job: Job) -> Result<(Run, Settings), Trouble> {
     };
     let mut settings = Settings::new(engine::calibrate(), stop);
     settings.lookup_max = LOOKUP_MAX;
+    let (plan, secrets) = run::planned(&asked)?;
+    settings.secrets = secrets;
     if let Some(run) = job.resumed {
         return Ok((run, settings));
     }
-    let (plan, secrets) = run::planned(&asked)?;
-    settings.secrets = secrets;
     let mut run = run::new_run(&asked, plan, words, &settings.clock);
     run.host_before.facts.extend(spinlocks::facts());
     run.summary.labels = run::labels::labels(&asked.labels)?;
@@ -80,7 +80,9 @@ fn measure(mut run: Run, settings: &Settings, port: &mut File) -> Result<(), Wir
             ToGuest::Measure(sequence) => {
                 workers.measure(&run, sequence, settings).map(|(cell, _)| {
                     // A profile samples by what its cells took.
-                    run.cells.push(cell.clone());
+                    if run.plan.profile.is_some() {
+                        run.cells.push(cell.clone());
+                    }
                     FromGuest::Cell(Box::new(cell))
                 })
             }

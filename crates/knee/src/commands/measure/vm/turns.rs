@@ -332,11 +332,14 @@ pub fn measure(sides: &mut [GuestSide], ground: &Ground<'_>, file: &Path) -> Res
     for (guest, run) in guests.into_iter().zip(runs) {
         guest.side.run = Some(run);
     }
-    let mut unsaved = shown.labels.iter().zip(unsaved);
-    let lost = unsaved.find_map(|(label, unsaved)| Some((label, unsaved?.error)));
-    lost.map_or(Ok(()), |(label, why)| {
-        Err(Trouble::failed(format!("{label}: not all that it measured could be kept: {why}")))
-    })
+    let unsaved = shown.labels.iter().zip(unsaved);
+    let mut lost = unsaved.filter_map(|(label, unsaved)| {
+        let why = unsaved?.error;
+        Some(Trouble::failed(format!("{label}: not all that it measured could be kept: {why}")))
+    });
+    let last = lost.next_back();
+    lost.for_each(|trouble| trouble.say());
+    last.map_or(Ok(()), Err)
 }
 
 /// Begins the runs of all sides that are up, each in an archive of its own over the record.
@@ -459,11 +462,13 @@ impl Turns<'_> {
         key: &CellKey,
         run: &Run,
     ) -> Option<Result<FromGuest, GuestFault>> {
+        // What it died of before is no fault of this cell.
+        if let Some(fault) = self.side.guest.as_ref()?.complains() {
+            self.boot_again(fault, run);
+        }
         for death in 1..=DEATHS_MAX {
-            let answer = match self.side.guest.as_ref()?.complains() {
-                Some(fault) => Err(fault),
-                None => self.side.answer(Some(question), run.plan.deadline_ms, self.ground),
-            };
+            self.side.guest.as_ref()?;
+            let answer = self.side.answer(Some(question), run.plan.deadline_ms, self.ground);
             let fault = match answer {
                 Ok(FromGuest::Refused { line, .. }) => return self.lose(&line),
                 Ok(answer) => {

@@ -157,12 +157,16 @@ impl<'a> Evidence<'a> {
             let name = format!("{}, as a whole", change.subjects.join(", "));
             Case { workload: change.workload.clone(), name, outcome: Outcome::Refused(text) }
         });
+        let failing = self.failing.iter().map(|change| {
+            let (workload, name) = (change.workload.clone(), change.subjects.join(", "));
+            Case { workload, name, outcome: Outcome::Open(claim(self.comparison, change)) }
+        });
         let missing = self.missing.iter().map(|part| {
             let what = left_out::of_comparison(part).what;
             let outcome = Outcome::Open("base only: it is not judged".to_owned());
             Case { workload: "comparison".to_owned(), name: what, outcome }
         });
-        figures.chain(grown).chain(changes).chain(missing).collect()
+        figures.chain(grown).chain(changes).chain(failing).chain(missing).collect()
     }
 
     fn within(&self, wanted: State) -> impl Iterator<Item = &Slowdown<'a>> {

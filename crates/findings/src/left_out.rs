@@ -1,7 +1,7 @@
 //! What a comparison or a history leaves out, as sentences with their remedies.
 
 use crate::format::{Unit, count, counted, list, points};
-use crate::limit;
+use crate::reasons;
 use analysis::compare::{
     self, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure,
 };
@@ -162,7 +162,7 @@ pub fn of_history(left_out: &history::LeftOut) -> Warning {
         }
         L::Failed { run, label, axis, at, more } => {
             let more = if *more > 0 { format!(", and {more} more lines") } else { String::new() };
-            format!("Run {run} failed: {label}: {}{more}", limit::failed(at, axis))
+            format!("Run {run} failed: {label}: {}{more}", reasons::failed_at(at, axis))
         }
         L::NotPositive { lines, total } => {
             let zeros = "figures that are not above zero, which have no ratio";

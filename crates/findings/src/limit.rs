@@ -151,7 +151,7 @@ fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Class, &str)) -> Stri
     let head = format!("{}: {} at most {}: ", word(check.kept), row.label, limit_word(limit));
     let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
     let remedy = remedy.unwrap_or_default();
-    let failed = row.failed.iter().map(|at| failed(at, axis));
+    let failed = row.failed.iter().map(|at| reasons::failed_at(at, axis));
     let with_failed = |text: String| {
         let parts: Vec<String> = [text].into_iter().chain(failed).collect();
         head + &parts.join("; ")
@@ -170,11 +170,4 @@ fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Class, &str)) -> Stri
         (None, None) => String::new(),
     };
     with_failed(growth(grown, axis) + &open + &remedy)
-}
-
-/// `5 of 5 cells failed at 10,000 n: timeout`.
-pub(crate) fn failed(at: &FailedAt, axis: &str) -> String {
-    let total = counted(&count(at.total.into()), "cells");
-    let (cells, point) = (count(at.cells.into()), counted(&count(at.point), axis));
-    format!("{cells} of {total} failed at {point}: {}", at.reason.event())
 }

@@ -1,7 +1,9 @@
 //! Reasons as parts of sentences: what follows `because`, without a full stop.
 
 use crate::format;
-use analysis::{ComparisonReason, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason};
+use analysis::{
+    ComparisonReason, FailedAt, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason,
+};
 use model::CodeFault;
 
 /// Why a table of another program has no figure of a subject at a point, or none at all.
@@ -125,6 +127,14 @@ pub fn missing_code(fault: &CodeFault) -> String {
 /// Why machine code stays bytes.
 pub fn no_disassembler(architecture: &str) -> String {
     format!("knee disassembles code of x86 only, and this is of {architecture}")
+}
+
+/// `5 of 5 cells failed at 10,000 n: timeout`.
+pub(crate) fn failed_at(at: &FailedAt, axis: &str) -> String {
+    let total = format::counted(&format::count(at.total.into()), "cells");
+    let point = format::counted(&format::count(at.point), axis);
+    let cells = format::count(at.cells.into());
+    format!("{cells} of {total} failed at {point}: {}", at.reason.event())
 }
 
 /// Why a series has no figure at a point: `failed: it leaked 2 descriptors`.

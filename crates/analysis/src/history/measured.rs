@@ -62,6 +62,7 @@ pub struct Wanted {
 /// What `run` adds to the history of `workload`; `None` where it has nothing of it.
 pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> {
     let info = run.plan.workload(workload)?;
+    let gathered = Gathered::new(run, &info.name);
     let cpus: Vec<String> = run.plan.pinned_cpus.iter().map(usize::to_string).collect();
     let setting = [("clock", run.clock.source.clone()), ("pinned to", cpus.join(","))];
     let stated = setting.into_iter().filter(|(_, value)| !value.is_empty());
@@ -72,8 +73,8 @@ pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> 
         setting: stated.map(|(key, value)| (key.to_owned(), value)).collect(),
         predicted: is_predicted(run),
         workers: workers(run),
-        figures: figures(run, info, wanted),
-        failed: failed(run, info),
+        figures: figures(run, info, &gathered, wanted),
+        failed: failed(info, &gathered),
     })
 }
 
@@ -83,8 +84,10 @@ fn workers(run: &Run) -> Option<String> {
     (by != OWN).then(|| by.clone())
 }
 
-fn failed(run: &Run, info: &WorkloadInfo) -> BTreeMap<(String, Parameters), Vec<FailedAt>> {
-    let gathered = Gathered::new(run, &info.name);
+fn failed(
+    info: &WorkloadInfo,
+    gathered: &Gathered<'_>,
+) -> BTreeMap<(String, Parameters), Vec<FailedAt>> {
     let series = info.subjects.iter().flat_map(|subject| {
         let parameters = gathered.parameters.iter();
         parameters.map(|&parameters| (subject.name.clone(), parameters.clone()))
@@ -97,8 +100,12 @@ fn failed(run: &Run, info: &WorkloadInfo) -> BTreeMap<(String, Parameters), Vec<
         .collect()
 }
 
-fn figures(run: &Run, info: &WorkloadInfo, wanted: &Wanted) -> Vec<(FigurePath, Estimate)> {
-    let gathered = Gathered::new(run, &info.name);
+fn figures(
+    run: &Run,
+    info: &WorkloadInfo,
+    gathered: &Gathered<'_>,
+    wanted: &Wanted,
+) -> Vec<(FigurePath, Estimate)> {
     let is_wanted = |point: &u64| wanted.points.is_empty() || wanted.points.contains(point);
     let subjects = || {
         info.subjects.iter().filter(|subject| {

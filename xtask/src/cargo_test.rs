@@ -21,21 +21,11 @@ use std::time::{Duration, Instant};
 const THREADS: &str = "RUST_TEST_THREADS";
 const THREADS_PER_TWO_CPUS: usize = 3;
 
-/// Test programs that mostly wait, for browsers, guests, servers and rounds, in rows that take as long as each other: they
-/// run next to the others, which use the CPU.
-const WAITING: [&[&str]; 2] = [
-    &["running", "trouble", "interruption", "power", "vm"],
-    &[
-        "browser",
-        "serving",
-        "vm_bisect",
-        "httpd_slow",
-        "server",
-        "clients",
-        "dead",
-        "truth",
-        "live",
-    ],
+/// Two rows of test programs that run next to a third of all others, and take as long as that: most of them wait, for
+/// browsers, guests, servers and rounds.
+const ROWS: [&[&str]; 2] = [
+    &["running", "trouble", "interruption", "power", "vm", "server", "written", "concluded"],
+    &["browser", "serving", "vm_bisect", "httpd_slow", "clients", "dead", "truth", "live"],
 ];
 
 /// The test program that changes a setting of the whole machine: it runs after all others, by itself.
@@ -200,15 +190,14 @@ fn is_of_the_machine(why: &str) -> bool {
     OF_THE_MACHINE.iter().any(|reason| why.contains(reason))
 }
 
-/// Runs a test program of each row at a time: those that mostly wait, and the others. Then runs [`ALONE`].
+/// Runs a test program of each row at a time. Then runs [`ALONE`].
 fn in_rows(words: &[String], cargo: &Cargo) -> Result<Counts> {
-    let (waiting, busy) = split(&integration_tests(&shell::metadata(&shell::root())?));
+    let (rows, others) = split(&integration_tests(&shell::metadata(&shell::root())?));
     let with = |targets: &[String]| [words, targets].concat();
-    let busy = [&["--lib".to_owned(), "--bins".to_owned()][..], &busy].concat();
+    let others = [&["--lib".to_owned(), "--bins".to_owned()][..], &others].concat();
     thread::scope(|scope| {
-        let rows: Vec<_> =
-            waiting.iter().map(|row| scope.spawn(|| cargo.test(&with(row)))).collect();
-        let mut counts = cargo.test(&with(&busy))?;
+        let rows: Vec<_> = rows.iter().map(|row| scope.spawn(|| cargo.test(&with(row)))).collect();
+        let mut counts = cargo.test(&with(&others))?;
         counts.add(cargo.test(&with(&["--doc".to_owned()]))?);
         for row in rows {
             counts.add(row.join().map_err(|_| anyhow!("a thread panicked"))??);
@@ -229,14 +218,14 @@ fn integration_tests(metadata: &Value) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Cargo's words for each row of tests that mostly wait, and for the others.
+/// Cargo's words for each of the [`ROWS`], and for the others.
 fn split(names: &BTreeSet<String>) -> ([Vec<String>; 2], Vec<String>) {
     let words = |names: Vec<&str>| -> Vec<String> {
         names.into_iter().flat_map(|name| ["--test".to_owned(), name.to_owned()]).collect()
     };
-    let waiting = WAITING.map(|row| words(row.to_vec()));
-    let is_busy = |name: &&str| *name != ALONE && !WAITING.concat().contains(name);
-    (waiting, words(names.iter().map(String::as_str).filter(is_busy).collect()))
+    let rows = ROWS.map(|row| words(row.to_vec()));
+    let is_other = |name: &&str| *name != ALONE && !ROWS.concat().contains(name);
+    (rows, words(names.iter().map(String::as_str).filter(is_other).collect()))
 }
 
 /// The words with knee's optional features where they choose knee or everything. Where others are chosen, cargo
@@ -533,14 +522,14 @@ mod tests {
     fn each_test_program_runs_in_one_of_the_rows() {
         let metadata = shell::metadata(&shell::root()).unwrap();
         let names = integration_tests(&metadata);
-        let (waiting, busy) = split(&names);
-        assert_eq!(waiting.concat().len(), 2 * WAITING.concat().len());
-        for name in WAITING.concat() {
-            assert!(names.contains(name), "{name} of WAITING is no test program any more");
+        let (rows, others) = split(&names);
+        assert_eq!(rows.concat().len(), 2 * ROWS.concat().len());
+        for name in ROWS.concat() {
+            assert!(names.contains(name), "{name} of ROWS is no test program any more");
         }
-        assert!(names.contains(ALONE) && !busy.contains(&ALONE.to_owned()));
-        assert_eq!(waiting.concat().len() + busy.len() + 2, 2 * names.len());
-        assert!(busy.contains(&"durability".to_owned()));
+        assert!(names.contains(ALONE) && !others.contains(&ALONE.to_owned()));
+        assert_eq!(rows.concat().len() + others.len() + 2, 2 * names.len());
+        assert!(others.contains(&"durability".to_owned()));
         let failed = in_all(&[program("-p load --test dead", &["a"])]);
         let mut counts = counts(&failed);
         counts.add(super::tests::counts(&in_all(&[program("-p knee --test vm", &["b"])])));

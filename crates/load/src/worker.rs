@@ -349,8 +349,7 @@ impl<'a> LoadWorker<'a> {
         part.elapsed_ns = (self.end_ns - self.zero_ns).max(0);
         let counts = &mut part.counts;
         counts.stopped = stopped;
-        counts.stall = self.quiet.max_quiet(self.zero_ns);
-        counts.stalls = self.quiet.pauses(self.zero_ns);
+        counts.stalls = self.quiet.stalls(self.zero_ns);
         counts.user_ns = after.user_ns - before.user_ns;
         counts.system_ns = after.system_ns - before.system_ns;
         if part.elapsed_ns > 0 {

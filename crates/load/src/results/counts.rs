@@ -35,10 +35,9 @@ pub struct Counts {
     pub redirects_to: Option<String>,
     /// What came that is no reply, at first.
     pub misfit: Option<Misfit>,
-    /// The longest time without a reply although requests were in flight; absent where no request was replied to.
-    pub stall: Option<Stall>,
-    /// All such times of a quarter of a second or longer, by their beginnings.
-    pub stalls: Vec<Stall>,
+    /// The times without a reply of a quarter of a second or longer, although requests were in flight, by their beginnings;
+    /// absent where none was in flight.
+    pub stalls: Option<Vec<Stall>>,
     /// Requests that were sent more than a millisecond after their intended time although a
     /// connection was free: the generator's own fault.
     pub late: u64,
@@ -77,15 +76,10 @@ impl AddAssign<&Counts> for Counts {
         self.closings += &more.closings;
         self.redirects_to = self.redirects_to.take().or_else(|| more.redirects_to.clone());
         self.misfit = self.misfit.take().or_else(|| more.misfit.clone());
-        match (self.stall, more.stall) {
-            (Some(stall), Some(of_more)) => {
-                self.stalls = common(&self.stalls, &more.stalls);
-                let max = self.stalls.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s));
-                self.stall = Some(max.copied().unwrap_or(stall.both(of_more)));
-            }
-            (None, Some(_)) => (self.stall, self.stalls) = (more.stall, more.stalls.clone()),
-            (_, None) => {}
-        }
+        self.stalls = match (self.stalls.take(), &more.stalls) {
+            (Some(stalls), Some(of_more)) => Some(common(&stalls, of_more)),
+            (stalls, of_more) => stalls.or_else(|| of_more.clone()),
+        };
         self.late += more.late;
         self.late_max_ns = self.late_max_ns.max(more.late_max_ns);
         self.waited += more.waited;
@@ -311,7 +305,7 @@ mod tests {
         let counts = |stalls: &[(f64, f64)]| {
             let stall = |&(from_s, length_s)| Stall { from_s, length_s };
             let stalls: Vec<Stall> = stalls.iter().map(stall).collect();
-            Counts { stall: stalls.last().copied(), stalls, ..Counts::default() }
+            Counts { stalls: Some(stalls), ..Counts::default() }
         };
         // Each has another longest.
         let first = counts(&[(1.0, 1.0), (2.5, 1.0), (5.0, 1.5)]);
@@ -321,6 +315,5 @@ mod tests {
             sum += part;
         }
         assert_eq!(sum.stalls, counts(&[(1.0, 1.0), (2.5, 0.25), (3.0, 0.5)]).stalls);
-        assert_eq!(sum.stall, Some(sum.stalls[0]));
     }
 }

@@ -13,9 +13,8 @@ pub(super) struct Quiet {
     looked_ns: i64,
     /// When the first of the requests was sent that were given up since.
     pub(super) gave_up_ns: Option<i64>,
-    max: Option<(i64, i64)>,
-    /// All that may be stalls, by their beginnings and ends.
-    pauses: Vec<(i64, i64)>,
+    /// All that may be stalls, by their beginnings and ends; absent until a reply was waited for.
+    pauses: Option<Vec<(i64, i64)>>,
 }
 
 impl Quiet {
@@ -46,23 +45,16 @@ impl Quiet {
     /// None came until then to a request that was sent at `sent_ns`.
     fn note(&mut self, sent_ns: i64, until_ns: i64) {
         let from_ns = self.last_ns.max(sent_ns);
+        let pauses = self.pauses.get_or_insert_default();
         if (until_ns - from_ns) as f64 / 1e9 >= STALL_S_MIN {
-            self.pauses.push((from_ns, until_ns));
-        }
-        if self.max.is_none_or(|(from, until)| until_ns - from_ns > until - from) {
-            self.max = Some((from_ns, until_ns));
+            pauses.push((from_ns, until_ns));
         }
     }
 
-    /// The longest, from `zero_ns` on.
-    pub(super) fn max_quiet(&self, zero_ns: i64) -> Option<Stall> {
-        self.max.map(|pause| stall(pause, zero_ns))
-    }
-
-    /// All that are long, from `zero_ns` on.
-    pub(super) fn pauses(&self, zero_ns: i64) -> Vec<Stall> {
-        let all = self.pauses.iter().map(|pause| stall(*pause, zero_ns));
-        all.filter(Stall::is_long).collect()
+    /// All that are long, from `zero_ns` on; none where no reply was waited for.
+    pub(super) fn stalls(&self, zero_ns: i64) -> Option<Vec<Stall>> {
+        let all = self.pauses.as_ref()?.iter().map(|pause| stall(*pause, zero_ns));
+        Some(all.filter(Stall::is_long).collect())
     }
 }
 
@@ -78,9 +70,9 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn max_quiet(quiet: &Quiet) -> (f64, f64) {
-        let stall = quiet.max_quiet(0).unwrap();
-        (stall.from_s, stall.length_s)
+    fn stalls(quiet: &Quiet, zero_ns: i64) -> Vec<(f64, f64)> {
+        let all = quiet.stalls(zero_ns).unwrap();
+        all.iter().map(|stall| (stall.from_s, stall.length_s)).collect()
     }
 
     #[test]
@@ -92,23 +84,23 @@ mod tests {
         quiet.give_up(200 * MS);
         quiet.look(1_500 * MS);
         quiet.end(1_400 * MS, 1_600 * MS);
-        assert_eq!(max_quiet(&quiet), (0.2, 0.8));
+        assert_eq!(stalls(&quiet, 0), [(0.2, 0.8)]);
     }
 
     #[test]
     fn a_time_without_a_request_or_without_a_look_is_no_stall() {
         let mut quiet = Quiet::default();
-        assert_eq!(quiet.max_quiet(0), None);
+        assert_eq!(quiet.stalls(0), None);
         for ms in 0..=500 {
             quiet.look(ms * MS);
         }
         quiet.end(490 * MS, 500 * MS);
-        assert_eq!(max_quiet(&quiet), (0.49, 0.01));
+        assert_eq!(stalls(&quiet, 0), []);
         for ms in (500..=2_500).step_by(50) {
             quiet.look(ms * MS);
         }
         quiet.end(1_000 * MS, 2_500 * MS);
-        assert_eq!(max_quiet(&quiet), (1.0, 1.5));
+        assert_eq!(stalls(&quiet, 0), [(1.0, 1.5)]);
         // Time-outs in between do not end it.
         for ms in (2_500..=6_500).step_by(50) {
             quiet.look(ms * MS);
@@ -116,17 +108,10 @@ mod tests {
         quiet.give_up(2_500 * MS);
         quiet.give_up(4_500 * MS);
         quiet.end(6_400 * MS, 6_500 * MS);
-        assert_eq!(max_quiet(&quiet), (2.5, 4.0));
         // The generator itself had no turn.
         quiet.look(19_000 * MS);
         quiet.end(6_600 * MS, 19_001 * MS);
-        assert_eq!(max_quiet(&quiet), (2.5, 4.0));
-        // What recurs is there each time.
-        let pauses = |zero_ns| -> Vec<(f64, f64)> {
-            let all = quiet.pauses(zero_ns);
-            all.iter().map(|pause| (pause.from_s, pause.length_s)).collect()
-        };
-        assert_eq!(pauses(0), [(1.0, 1.5), (2.5, 4.0)]);
-        assert_eq!(pauses(2_400 * MS), [(0.1, 4.0)]);
+        assert_eq!(stalls(&quiet, 0), [(1.0, 1.5), (2.5, 4.0)]);
+        assert_eq!(stalls(&quiet, 2_400 * MS), [(0.1, 4.0)]);
     }
 }

@@ -155,8 +155,8 @@ fn a_time_without_a_reply_is_measured() {
     });
     let plan = Plan { requests: Some(200), duration: None, ..server.plan() };
     let counts = load_on(&server, plan).counts;
-    let stall = counts.stall.unwrap();
-    assert!(stall.length_s >= 0.69 && counts.stalls.contains(&stall), "{counts:?}");
+    let stalls = counts.stalls.as_ref().unwrap();
+    assert!(stalls.iter().any(|stall| stall.length_s >= 0.69), "{counts:?}");
 }
 
 #[test]

@@ -194,7 +194,7 @@ impl Point {
 }
 
 pub fn stall(outcome: &Outcome) -> Option<ServerBehaviour> {
-    let pauses = outcome.counts.stalls.iter().map(|pause| (pause.from_s, pause.length_s));
+    let pauses = outcome.counts.stalls.iter().flatten().map(|pause| (pause.from_s, pause.length_s));
     ServerBehaviour::of_pauses(pauses, outcome.service.p50)
 }
 

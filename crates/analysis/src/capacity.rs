@@ -79,6 +79,8 @@ pub enum Capacity {
     Nothing {
         /// The goal.
         goal: usize,
+        /// Whether a load held it, with too few requests to show that.
+        is_open: bool,
     },
     /// It was never too much.
     AtLeast {
@@ -161,12 +163,12 @@ impl Search {
         let Some(held_per_s) = self.goals().try_fold(f64::INFINITY, lowest) else {
             let goal = self.worst(self.goals().filter(|goal| holding(*goal).is_none()));
             let is_missed = self.trials.iter().any(|trial| self.excess_of(trial, goal) > 1.0);
-            return if is_missed { Capacity::Nothing { goal } } else { Capacity::Unknown };
+            return if is_missed { self.nothing(goal) } else { Capacity::Unknown };
         };
         match self.bracket() {
             (None, None) => Capacity::Unknown,
             (Some(_), None) => Capacity::AtLeast { rate_per_s: held_per_s },
-            (None, Some(_)) => Capacity::Nothing { goal: self.worst(self.goals()) },
+            (None, Some(_)) => self.nothing(self.worst(self.goals())),
             (Some(borne), Some(missed)) => {
                 let value = (borne * missed).sqrt();
                 if let Some((line, goal)) = self.first_missed(value) {
@@ -179,6 +181,12 @@ impl Search {
                 Capacity::Rate { rate_per_s, goal }
             }
         }
+    }
+
+    fn nothing(&self, goal: usize) -> Capacity {
+        let mut asked = self.trials.iter().filter(|trial| trial.due > 0);
+        let is_open = asked.any(|trial| self.excess_of(trial, goal) <= 1.0);
+        Capacity::Nothing { goal, is_open }
     }
 
     /// The rate that is borne at least, where a load at `holding_per_s` held a goal.

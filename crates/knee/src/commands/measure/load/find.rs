@@ -196,13 +196,9 @@ impl Found<'_> {
             Capacity::Unknown => {
                 format!("{host}: the loads have too few requests to show {wanted}.")
             }
-            Capacity::Nothing { goal } => {
+            Capacity::Nothing { goal, is_open } => {
                 let goal = &self.goals[goal].text;
-                let few = if self.loads.iter().any(|load| load.is_borne) {
-                    " with enough requests to show it"
-                } else {
-                    ""
-                };
+                let few = if is_open { " with enough requests to show it" } else { "" };
                 format!("{host} holds {goal} at no rate that was tried{few}.")
             }
             Capacity::AtLeast { rate_per_s } => {
@@ -276,7 +272,7 @@ impl Found<'_> {
                 let (value, low, high) = (rate_per_s, rate_per_s, f64::INFINITY);
                 (Some(Estimate { value, low, high }), None)
             }
-            Capacity::Nothing { goal } => (None, Some(goal)),
+            Capacity::Nothing { goal, .. } => (None, Some(goal)),
             Capacity::Unknown => (None, None),
         };
         FindView {

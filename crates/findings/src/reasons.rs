@@ -137,10 +137,10 @@ pub(crate) fn failed_at(at: &FailedAt, axis: &str) -> String {
     format!("{cells} of {total} failed at {point}: {}", at.reason.event())
 }
 
-/// Why a series has no figure at a point: `failed: it leaked 2 descriptors`.
+/// Why a series has no figure at a point: `it leaked 2 descriptors`.
 pub fn missing_figure(reason: &MissingFigure) -> String {
     match reason {
-        MissingFigure::Failed { reason } => format!("failed: {reason}"),
+        MissingFigure::Failed { reason } => reason.to_string(),
         MissingFigure::CutShort { reached, reason } => {
             format!("it ended at {}: {}", format::count(*reached), reason.cause())
         }

@@ -255,9 +255,7 @@ impl<'a> Reader<'a> {
             .and_then(|figure| self.divided(figure, line))
             .map_err(|why| in_column(columns.y, why))?;
         let figure = match (figure, columns.missing.map(|column| line.fields[column].as_str())) {
-            (Figure::None, Some(why)) if !why.is_empty() => {
-                Figure::Words(one_line(why.strip_prefix("failed: ").unwrap_or(why)))
-            }
+            (Figure::None, Some(why)) if !why.is_empty() => Figure::Words(one_line(why)),
             (figure, _) => figure,
         };
         let deviation = self.deviation(line)?;

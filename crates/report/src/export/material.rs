@@ -271,7 +271,7 @@ pub(super) fn unit<'a>(workload: Option<&'a WorkloadInfo>, metric: &str) -> &'a 
 /// Why a cell has no figures, or ended early.
 pub(super) fn missing(cell: &Cell) -> Option<String> {
     let text = match (&cell.outcome, &cell.short) {
-        (Outcome::Failed { reason, .. }, _) => format!("failed: {reason}"),
+        (Outcome::Failed { reason, .. }, _) => reason.to_string(),
         (_, Some(short)) => format!("ended at {}: {}", short.reached, short.reason.cause()),
         _ => return None,
     };

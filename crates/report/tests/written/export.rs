@@ -114,7 +114,7 @@ fn csv_says_what_is_missing_and_why() {
     let ended = run.cells.iter().filter(|cell| cell.metrics.is_empty()).count();
     assert_eq!(failed.len(), ended);
     let killed = failed.iter().find(|row| row["subject"] == "ppoll").unwrap();
-    assert_eq!(killed["missing"], "failed: it was killed by SIGKILL");
+    assert_eq!(killed["missing"], "it was killed by SIGKILL");
     assert_eq!((&*killed["point"], &*killed["round"], &*killed["sample"]), ("1000", "2", ""));
     assert_eq!(killed["metric"], "loop");
 
@@ -407,7 +407,7 @@ fn csv_keeps_units_as_they_are_and_says_what_did_not_finish() {
     let failed = rows.iter().filter(|row| row["subject"] == "ticket" && row["point"] == "32");
     let missing: Vec<&str> = failed.map(|row| &*row["missing"]).collect();
     assert!(
-        missing.len() == 2 && missing[0].starts_with("failed: did not finish within 10 s"),
+        missing.len() == 2 && missing[0].starts_with("did not finish within 10 s"),
         "{missing:?}"
     );
     let medians = read(&written(&run, "csv", What::Medians));

@@ -39,8 +39,8 @@ use std::path::PathBuf;
 /// Finds where a system stops scaling.
 ///
 /// Measures how the primitives that network servers live on grow as the work grows, and says in
-/// plain words what it found. Without a workload, `knee run` measures the quick suite in about two
-/// minutes.
+/// plain words what it found. Without a workload, `knee run` measures the quick suite in a minute or
+/// two.
 #[derive(Debug, Parser)]
 #[command(name = "knee", version, propagate_version = true, arg_required_else_help = true)]
 pub struct CommandLine {

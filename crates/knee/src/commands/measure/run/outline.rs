@@ -253,7 +253,8 @@ fn time(plan: &Plan, estimate: &Estimate) -> String {
     let source = match (estimate.recorded, estimate.by_time) {
         (0, 0) => String::new(),
         (_, 0) => ", by recorded cells".to_owned(),
-        (0, _) => ", by the measuring time alone: the record has no such cells".to_owned(),
+        (0, _) => ", by the measuring time, which few cells use up: the record has no such cells"
+            .to_owned(),
         (recorded, by_time) => format!(
             ", by recorded cells for {} of {} in a round, else by the measuring time",
             count(recorded as u64),

@@ -42,6 +42,7 @@ pub fn foreign(
         workloads: vec![workload],
         unavailable,
         cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+        table: Some(source.name.clone()),
         ..Plan::default()
     };
     let started = request.started.clone().unwrap_or_else(|| started(source));

@@ -35,6 +35,9 @@ pub struct Plan {
     /// to itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub paired_with: String,
+    /// The file of the table that the figures were read from, as it was typed; absent where knee measured them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// Every cell, in order of execution. With a budget, those of all rounds that there may be: a cell
     /// that did not end was not needed.
     pub cells: Vec<CellKey>,

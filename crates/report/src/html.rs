@@ -200,7 +200,7 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
     html! {
         dl.dateline.flow {
             @if let Some((role, name)) = name { div { dt { (role) } dd { (name) } } }
-            @if let Some(table) = text::runs::source(run).filter(|_| run.is_foreign()) {
+            @if let Some(table) = &run.plan.table {
                 div { dt { "From" } dd { "a table, " code { (table) } } }
             } @else {
                 div {

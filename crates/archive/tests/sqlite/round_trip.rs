@@ -257,13 +257,14 @@ prop_compose! {
         budget in prop::option::of((any::<u64>(), float())),
         profile in prop::option::of((any::<u64>(), any::<u64>())),
         paired_with in ".{0,9}",
+        table in prop::option::of(".{0,9}"),
     ) -> Plan {
         let unavailable = unavailable.into_iter()
             .map(|(workload, subject, reason)| Unavailable { workload, subject, reason });
         let profile = profile.map(|(frequency_hz, measure_ms)| ProfilePlan { frequency_hz, measure_ms });
         let budget = budget.map(|(time_ms, precision)| Budget { time_ms, precision });
         Plan { seed, rounds, measure_ms, deadline_ms, pinned_cpus, workloads,
-            unavailable: unavailable.collect(), changes, budget, profile, paired_with, cells }
+            unavailable: unavailable.collect(), changes, budget, profile, paired_with, table, cells }
     }
 }
 

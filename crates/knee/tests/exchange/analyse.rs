@@ -523,12 +523,13 @@ fn the_same_table_gives_the_same_words_and_the_same_page() {
         assert_eq!(first, second);
     }
     let page = || {
-        let message = printed(&knee, &format!("{PLAIN} -o page.html"));
+        let message = printed(&knee, &format!("--all {PLAIN} -o page.html"));
         assert!(message.ends_with("Report: page.html\n"), "{message}");
         std::fs::read_to_string(knee.directory.path().join("page.html")).unwrap()
     };
     let (first, second) = (page(), page());
     assert!(first.starts_with("<!DOCTYPE html>") && first == second);
+    assert!(first.contains("a table, <code>t.csv</code>"), "its source");
     assert_eq!(knee.files(), ["page.html", "t.csv"], "nothing is recorded");
     let id = json(&knee, PLAIN)["summary"]["id"].as_str().unwrap().to_owned();
     assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");

@@ -2,7 +2,6 @@
 
 use super::view::Analysed;
 use super::{head, runs};
-use crate::text;
 use findings::format::significant;
 use maud::{Markup, html};
 use model::{Host, Run, fact_text};
@@ -50,7 +49,7 @@ fn unknown(run: &Run) -> Markup {
     html! {
         p {
             "The figures come from a table"
-            @if let Some(file) = text::runs::source(run) { ", " code { (file) } }
+            @if let Some(file) = &run.plan.table { ", " code { (file) } }
             ". knee did not measure them: of the machine and the clock behind them nothing is \
              recorded here."
         }

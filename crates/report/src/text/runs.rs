@@ -22,15 +22,6 @@ pub(crate) fn cells_planned(run: &Run) -> u64 {
     }
 }
 
-/// The file that the figures of a foreign run were read from: the first word that is no flag, nor may be the value of one.
-pub(crate) fn source(run: &Run) -> Option<&str> {
-    let words = run.summary.command.get(1..)?;
-    let is_flag = |word: &str| word.starts_with('-') && word != "-";
-    let is_file = |pair: &&[String]| !is_flag(&pair[0]) && !is_flag(&pair[1]);
-    let is_read = matches!(words.first()?.as_str(), "import" | "analyse");
-    Some(words.windows(2).find(is_file).filter(|_| is_read)?[1].as_str())
-}
-
 /// Cells of one subject that failed for the same reason.
 pub(crate) struct FailedCells {
     /// `poll · ppoll at 1,000 (2 cells): killed by signal 9`.

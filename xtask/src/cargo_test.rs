@@ -192,12 +192,12 @@ fn is_of_the_machine(why: &str) -> bool {
 
 /// Runs a test program of each row at a time. Then runs [`ALONE`].
 fn in_rows(words: &[String], cargo: &Cargo) -> Result<Counts> {
-    let (rows, others) = split(&integration_tests(&shell::metadata(&shell::root())?));
+    let (rows, remaining) = split(&integration_tests(&shell::metadata(&shell::root())?));
     let with = |targets: &[String]| [words, targets].concat();
-    let others = [&["--lib".to_owned(), "--bins".to_owned()][..], &others].concat();
+    let remaining = [&["--lib".to_owned(), "--bins".to_owned()][..], &remaining].concat();
     thread::scope(|scope| {
         let rows: Vec<_> = rows.iter().map(|row| scope.spawn(|| cargo.test(&with(row)))).collect();
-        let mut counts = cargo.test(&with(&others))?;
+        let mut counts = cargo.test(&with(&remaining))?;
         counts.add(cargo.test(&with(&["--doc".to_owned()]))?);
         for row in rows {
             counts.add(row.join().map_err(|_| anyhow!("a thread panicked"))??);
@@ -522,14 +522,14 @@ mod tests {
     fn each_test_program_runs_in_one_of_the_rows() {
         let metadata = shell::metadata(&shell::root()).unwrap();
         let names = integration_tests(&metadata);
-        let (rows, others) = split(&names);
+        let (rows, remaining) = split(&names);
         assert_eq!(rows.concat().len(), 2 * ROWS.concat().len());
         for name in ROWS.concat() {
             assert!(names.contains(name), "{name} of ROWS is no test program any more");
         }
-        assert!(names.contains(ALONE) && !others.contains(&ALONE.to_owned()));
-        assert_eq!(rows.concat().len() + others.len() + 2, 2 * names.len());
-        assert!(others.contains(&"durability".to_owned()));
+        assert!(names.contains(ALONE) && !remaining.contains(&ALONE.to_owned()));
+        assert_eq!(rows.concat().len() + remaining.len() + 2, 2 * names.len());
+        assert!(remaining.contains(&"durability".to_owned()));
         let failed = in_all(&[program("-p load --test dead", &["a"])]);
         let mut counts = counts(&failed);
         counts.add(super::tests::counts(&in_all(&[program("-p knee --test vm", &["b"])])));

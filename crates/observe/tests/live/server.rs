@@ -1,7 +1,7 @@
 //! Processes to be watched: this test program again, as one that waits in a known way.
 
 use rustix::process::{Signal, set_parent_process_death_signal};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::env;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
@@ -52,10 +52,11 @@ impl Server {
         self.child.id()
     }
 
-    /// A condition to stop at: it has done so many hundred rounds more.
+    /// A condition to stop at: it has done so many hundred rounds more since the first look, which may be long in coming.
     pub fn done(&self, hundreds: usize) -> impl Fn() -> bool {
-        let (words, until) = (Arc::clone(&self.words), self.text() + hundreds);
-        move || words.load(Ordering::Relaxed) >= until
+        let (words, until) = (Arc::clone(&self.words), OnceCell::new());
+        let now = move || words.load(Ordering::Relaxed);
+        move || now() >= *until.get_or_init(|| now() + hundreds)
     }
 
     /// A condition to stop at, for a server that changes on a signal: the signal is sent once it has
@@ -72,10 +73,6 @@ impl Server {
             }
             words.load(Ordering::Relaxed) >= until.get()
         }
-    }
-
-    fn text(&self) -> usize {
-        self.words.load(Ordering::Relaxed)
     }
 
     /// Ends it without taking note of its end.

@@ -14,9 +14,14 @@ const SLOW: &str = "pti=on";
 const BROKEN: &str = "rdinit=/none";
 
 /// The judge of each commit: the command line of its kernel is the file `cmdline`.
-const JUDGE: &str = r#"exec "$KNEE" vm --accel tcg --kernel debian:6.1 --append "$(cat cmdline)" \
-    --against debian:6.1 --against-append pti=off --fail-above 300% \
-    -- run syscalls --subjects getppid --by threads --points 1 --time 20ms --label commit=$(git rev-parse --short HEAD)"#;
+/// On a busy host a guest's CPU may stand still, of which nothing can be told: then it is tried once more.
+const JUDGE: &str = r#"judge() {
+    "$KNEE" vm --accel tcg --kernel debian:6.1 --append "$(cat cmdline)" \
+        --against debian:6.1 --against-append pti=off --fail-above 300% \
+        -- run syscalls --subjects getppid --by threads --points 1 --time 20ms --label commit=$(git rev-parse --short HEAD)
+}
+judge
+case $? in 125) judge ;; *) exit $? ;; esac"#;
 
 /// Bisects over kernels with these command lines.
 fn bisected(knee: &Knee, lines: &[&str]) -> (Option<usize>, Came) {
@@ -36,7 +41,8 @@ fn git_bisect_run_ends_at_the_commit_that_slows_the_kernel() {
     let (first_bad, came) = bisected(&knee, &["pti=off", "pti=off", BROKEN, "pti=off", SLOW, SLOW]);
     assert_eq!(first_bad, Some(4), "{came:?}");
     let verdict = |word: &str| came.err.matches(&format!("knee: {word}: ")).count();
-    assert_eq!(["good", "bad", "can't tell"].map(verdict), [1; 3], "{}", came.err);
+    let [good, bad, open] = ["good", "bad", "can't tell"].map(verdict);
+    assert!((good, bad) == (1, 1) && open >= 2, "{}", came.err);
     knee.assert_no_process_left();
 }
 

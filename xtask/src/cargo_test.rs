@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const THREADS: &str = "RUST_TEST_THREADS";
 const THREADS_PER_TWO_CPUS: usize = 3;
 
-/// Two rows of test programs that run next to a third of all others, and take as long as that: most of them wait, for
+/// Two rows of test programs, which run next to a third row of all others, and take about as long: most of them wait, for
 /// browsers, guests, servers and rounds.
 const ROWS: [&[&str]; 2] = [
     &["running", "trouble", "interruption", "power", "vm", "server", "written", "concluded"],

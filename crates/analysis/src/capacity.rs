@@ -183,6 +183,7 @@ impl Search {
         }
     }
 
+    /// That no rate holds this goal.
     fn nothing(&self, goal: usize) -> Capacity {
         let mut asked = self.trials.iter().filter(|trial| trial.due > 0);
         let is_open = asked.any(|trial| self.excess_of(trial, goal) <= 1.0);

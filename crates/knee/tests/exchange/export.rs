@@ -260,5 +260,6 @@ fn points_with_decimals_are_exported_as_they_are_in_the_table() {
         );
         let out = came(&mut knee.shell(&words)).done(what);
         assert!(out.contains("25: crashed") && !out.contains("--per missing"), "{out}");
+        assert!(!out.contains("failed: failed"), "{out}");
     }
 }

@@ -10,6 +10,8 @@ use regex_lite::Regex;
 #[derive(Debug)]
 pub(super) struct Figure {
     name: String,
+    /// The unit of a number that is printed without one.
+    printed: Unit,
     /// The unit of its samples.
     unit: Unit,
     lower_is_better: bool,
@@ -46,12 +48,13 @@ impl Figure {
         if pattern.captures_len() < 2 {
             return Err(wrong("has no group: round brackets stand around the figure"));
         }
-        let unit = Unit::read(unit);
+        let printed = Unit::read(unit);
         // Reports know times and bytes.
-        let unit = if ["ns", "B"].contains(&unit.base().as_str()) { unit.in_base() } else { unit };
+        let is_known = ["ns", "B"].contains(&printed.base().as_str());
         Ok(Figure {
             name: name.clone(),
-            unit,
+            unit: if is_known { printed.in_base() } else { printed.clone() },
+            printed,
             lower_is_better: *lower_is_better,
             direction_assumed: *direction_assumed,
             pattern,
@@ -97,7 +100,7 @@ impl Figure {
         let printed = last(&ran.output).or_else(|| last(&ran.errors));
         let (text, group) = printed.ok_or_else(|| wrong("it printed no such figure".to_owned()))?;
         let part = &text[group.clone()];
-        let token = token(text, group, &self.unit);
+        let token = token(text, group, &self.printed);
         // A comma outside of the group may separate fields.
         if token.contains(',') && !part.contains(',') {
             return Err(wrong(format!(
@@ -105,8 +108,8 @@ impl Figure {
                 part.trim()
             )));
         }
-        let figure = Printed::read_alone(token).and_then(|figure| figure.in_unit(&self.unit));
-        match figure {
+        let figure = Printed::read_alone(token).and_then(|figure| figure.in_unit(&self.printed));
+        match figure.map(|figure| figure * self.printed.scale() / self.unit.scale()) {
             Ok(figure) if figure < 0.0 => Err(wrong(format!(
                 "`{token}` is below zero: figures are compared by their factors, and a negative one has none"
             ))),
@@ -172,6 +175,10 @@ mod tests {
         let bare = suites::read_figure("t=([0-9]+) msec").unwrap();
         assert_eq!(figure(&bare, "3 msec", ""), Ok(3e6), "what a pattern says is converted, too");
         assert_eq!(figure(&printed("m", "KiB", "(.*) KiB"), "2 KiB", ""), Ok(2_048.0));
+        for (unit, number) in [("ms", 3e6), ("s", 3e9), ("KiB", 3_072.0), ("MB/s", 3.0)] {
+            let bare = figure(&printed("m", unit, "m: ([0-9]+)"), "m: 3", "");
+            assert_eq!(bare, Ok(number), "the unit that is named is that of a number alone");
+        }
     }
 
     #[test]
@@ -212,7 +219,7 @@ mod tests {
                 "`3 ms` is in ms, not a number without a unit; name its unit: \
                                  --extract 't[ms]=…'",
             ),
-            ("3 MB", "t[ms]=([0-9]+)", "`3 MB` is in MB, not in ns"),
+            ("3 MB", "t[ms]=([0-9]+)", "`3 MB` is in MB, not in ms"),
             ("12K", "m[B]=([0-9]+)", "`12K` may be multiples of 1,000 or of 1,024 B; print it in"),
         ] {
             let error = read(output, typed).unwrap_err();

@@ -48,6 +48,8 @@ struct Profile {
     period: i64,
     #[prost(int64, repeated, tag = "13")]
     comment: Vec<i64>,
+    #[prost(int64, tag = "14")]
+    default_sample_type: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, Message)]
@@ -157,8 +159,9 @@ fn profile(run: &Run) -> Profile {
     let mut texts = Texts::new();
     let mut value_type =
         |kind, unit| ValueType { kind: texts.index(kind), unit: texts.index(unit) };
-    let sample_type = vec![value_type("samples", "count"), value_type("cpu", "nanoseconds")];
-    let period_type = Some(sample_type[1]);
+    let sample_type = [("samples", "count"), ("cpu", "nanoseconds"), ("wait", "nanoseconds")]
+        .map(|(kind, unit)| value_type(kind, unit));
+    let cpu = sample_type[1];
     let sample = parts.iter().flat_map(|part| samples(run, part, &mut texts)).collect();
     let mut mapping = Vec::new();
     let mut code = (Vec::new(), Vec::new());
@@ -173,7 +176,7 @@ fn profile(run: &Run) -> Profile {
     let started =
         run.summary.started.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_nanosecond);
     Profile {
-        sample_type,
+        sample_type: sample_type.into(),
         sample,
         mapping,
         location: code.0,
@@ -183,9 +186,10 @@ fn profile(run: &Run) -> Profile {
         duration_nanos: signed(
             parts.iter().map(|part| part.region.elapsed_ns).fold(0, u64::saturating_add),
         ),
-        period_type,
+        period_type: Some(cpu),
         period: parts.first().map_or(0, |part| part.cell.sample_ns as i64),
         comment,
+        default_sample_type: cpu.kind,
     }
 }
 
@@ -219,12 +223,14 @@ fn samples(run: &Run, part: &Part, texts: &mut Texts) -> Vec<Sample> {
     };
     let mut labels: Vec<Label> = words.map(label).collect();
     labels.push(Label { key: texts.index("point"), text: 0, number: signed(part.region.position) });
+    let has_waits = part.has_waits(run);
     let sample = |&(stack, count): &(u32, u64)| {
         let frames = sampled::frames(&run.profile, stack);
-        let cpu_ns = count as f64 * part.cell.sample_ns;
+        let time_ns = (count as f64 * part.cell.sample_ns) as i64;
+        let [cpu_ns, wait_ns] = if has_waits { [0, time_ns] } else { [time_ns, 0] };
         Sample {
             location_id: frames.iter().rev().map(|(index, _)| u64::from(*index) + 1).collect(),
-            value: vec![signed(count), cpu_ns as i64],
+            value: vec![signed(count), cpu_ns, wait_ns],
             label: labels.clone(),
         }
     };

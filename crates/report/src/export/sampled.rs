@@ -15,6 +15,13 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
+    /// Whether its samples stand for time that threads waited, and not for CPU time.
+    pub(super) fn has_waits(&self, run: &Run) -> bool {
+        let info = run.plan.workload(&self.cell.key.workload);
+        let mut metrics = info.into_iter().flat_map(|info| &info.metrics);
+        metrics.any(|metric| waits_metric(&metric.name) == self.region.metric)
+    }
+
     /// Whether both are of one metric of a cell at one position: the CPU time and the waits.
     pub(super) fn is_with(&self, first: &Part<'_>) -> bool {
         let metric = &first.region.metric;

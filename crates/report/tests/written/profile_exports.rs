@@ -189,6 +189,27 @@ fn pprof_has_the_samples_with_their_labels() {
     assert!(raw.contains("nf_conntrack") && raw.contains("PeriodType: cpu nanoseconds"), "{raw}");
 }
 
+/// Waiting is no CPU time: `go tool pprof` shows that of threads that ran, and the other by its name.
+#[test]
+fn pprof_tells_waits_from_cpu_time() {
+    let mut run = profiled();
+    run.profile = fixtures::profile()
+        .cell(key("poll", 100), "loop", (1000, 20_000_000), [("main;poll", 20)])
+        .region("loop waits", 100, (1000, 20_000_000), [("main;schedule", 5)])
+        .build();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("run.pb.gz");
+    std::fs::write(&file, bytes(&run, "pprof")).unwrap();
+    let Some(raw) = run_program("go", &["tool", "pprof", "-raw", file.to_str().unwrap()]) else {
+        eprintln!("SKIPPED: there is no go here, which has pprof");
+        return;
+    };
+    let raw = String::from_utf8_lossy(&raw.stdout).into_owned();
+    assert!(raw.contains("samples/count cpu/nanoseconds[dflt] wait/nanoseconds"), "{raw}");
+    assert!(raw.contains(" 20   20000000          0: "), "{raw}");
+    assert!(raw.contains("  5          0    5000000: "), "{raw}");
+}
+
 #[test]
 fn speedscope_has_a_profile_for_each_cell() {
     let run = profiled();

@@ -241,7 +241,7 @@ fn conclude(
     }
     let page = asked.output.clone().unwrap_or_else(|| page(&claimed.run, file, recorded));
     let pages = [(claimed.run, conclusions)];
-    let written = report::write(&page, Some(file), &pages);
+    let written = report::write(&page, Some(file), &::report::html::page(&pages));
     let [(run, conclusions)] = pages;
 
     let mut files = Vec::new();

@@ -23,7 +23,6 @@ use flags::{Compare, Judgement, Output};
 use junit::Case;
 use model::Run;
 use std::collections::BTreeSet;
-use std::path::Path;
 use verdict::Evidence;
 
 pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
@@ -162,7 +161,8 @@ impl Compared<'_> {
     ) -> Result<(), Trouble> {
         let left = |name: &String| format!("Baseline {name}: left as it was\n");
         if let Some(page) = &output.page {
-            if let Err(trouble) = self.write(page, output) {
+            let record = record_path(&output.record_file).ok();
+            if let Err(trouble) = report::write(page, record.as_deref(), &(self.page)()) {
                 notes.extend(judgement.save_baseline.as_ref().map(left));
                 return Err(trouble);
             }
@@ -179,13 +179,6 @@ impl Compared<'_> {
             name => notes.extend(name.as_ref().map(left)),
         }
         Ok(())
-    }
-
-    fn write(&self, file: &Path, output: &Output) -> Result<(), Trouble> {
-        // The record may have come to be since the file was looked at.
-        report::check(file, record_path(&output.record_file).ok().as_deref())?;
-        let page = (self.page)();
-        files::write(file, |out| out.write_all(page.as_bytes()))
     }
 }
 

@@ -119,7 +119,7 @@ pub fn show_analysed(
 ) -> Result<Exit, Trouble> {
     let analysed = [analysed];
     if let Some(page) = page {
-        write(page, record, &analysed)?;
+        write(page, record, &report::html::page(&analysed))?;
     }
     let [(run, conclusions)] = &analysed;
     if json {

@@ -38,10 +38,10 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     if names.len() > 2 && compare.judgement.junit.is_some() {
         return Err(Trouble::usage("--junit has the test cases of two runs: leave out the others"));
     }
-    if names.len() > 2 {
-        return several::compare(compare, &names);
-    }
-    let (base, new) = runs(compare, &names)?;
+    let [base, new] = match <[Run; 2]>::try_from(runs(compare, &names)?) {
+        Ok(two) => two,
+        Err(more) => return several::compare(compare, more, &names),
+    };
     let Compare { across, judgement, output, .. } = compare;
     let comparison = compared((&base, &new), *across, judgement, output, 1)?;
     let verdict = verdict(judgement, &comparison, false);
@@ -239,16 +239,21 @@ fn names(compare: &Compare) -> Result<Vec<String>, Trouble> {
     }
 }
 
-fn runs(compare: &Compare, names: &[String]) -> Result<(Run, Run), Trouble> {
-    let file = &compare.output.record_file;
-    let (base, new) = (read_run(&names[0], file)?, read_run(&names[1], file)?);
-    if base.summary.id == new.summary.id {
-        return Err(Trouble::usage(format!(
-            "both are run {} ({}); name another, or measure one: `knee run`",
-            new.summary.number, new.summary.id
-        )));
+/// The runs of these names, each another one.
+fn runs(compare: &Compare, names: &[String]) -> Result<Vec<Run>, Trouble> {
+    let mut runs: Vec<Run> = Vec::new();
+    for name in names {
+        let run = read_run(name, &compare.output.record_file)?;
+        if runs.iter().any(|earlier| earlier.summary.id == run.summary.id) {
+            let run = format!("run {} ({})", run.summary.number, run.summary.id);
+            return Err(Trouble::usage(match names.len() {
+                2 => format!("both are {run}; name another, or measure one: `knee run`"),
+                _ => format!("{name}: {run} is named twice"),
+            }));
+        }
+        runs.push(run);
     }
-    Ok((base, new))
+    Ok(runs)
 }
 
 /// The record that the last of these runs is in: that of its own name, or the one in use.

@@ -26,7 +26,7 @@ use levels::{LevelChange, Levels, Reading, Requirement};
 /// The history that `runs`, the oldest first, make; `None` of none. The newest says what is comparable.
 pub fn history(runs: Vec<Measured>, terms: &Terms) -> Option<History> {
     let newest = joined::newest(&runs)?;
-    let (workload, machine) = (newest.workload.clone(), newest.machine.clone());
+    let (workload, machine) = (newest.workload.clone(), newest.machine.facts.clone());
     let (runs, mut left_out) = joined::comparable(runs);
     let (mut lines, other_units) = joined::lines(&runs, &workload);
     left_out.extend(other_units);

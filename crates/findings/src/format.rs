@@ -5,7 +5,7 @@ mod commands;
 mod figures;
 mod functions;
 
-pub use commands::{resume_command, shell_word};
+pub use commands::{record_flag, resume_command, shell_word};
 pub use figures::*;
 pub use functions::{function_name, short_function};
 pub use printable::{bytes, count, plural, quantity, significant};

@@ -51,7 +51,7 @@ fn without_password(plan: &Plan) -> Option<String> {
 
 /// Whether workers run commands that stand in the plan, or may: nothing is known of a workload that it does not describe.
 fn has_commands(plan: &Plan) -> bool {
-    let is_described = |key: &CellKey| plan.workloads.iter().any(|info| info.name == key.workload);
+    let is_described = |key: &CellKey| plan.workload(&key.workload).is_some();
     plan.workloads
         .iter()
         .any(|workload| workload.custom.is_some() || !workload.command_parameters.is_empty())

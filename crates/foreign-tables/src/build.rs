@@ -10,13 +10,14 @@ use super::unit::spaced;
 use super::{Foreign, TableRequest, listed};
 use crate::Error;
 use findings::reasons::NO_ROW;
+use indexmap::IndexMap;
 use jiff::{Timestamp, Unit as TimeUnit};
 use model::{
     Cell, CellKey, Clock, FailureReason, Host, Metric, MetricInfo, MetricRole, Outcome, Parameters,
     Plan, Ratio, Run, RunState, RunSummary, SubjectInfo, Unavailable, Warning, WorkloadInfo,
 };
 use quantities::Better;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// The run, and the names of its points where x is words.
 pub fn foreign(
@@ -306,17 +307,12 @@ fn cells(
 
 /// The rows of each round of each table, subject and point, in order of appearance.
 fn rounds(rows: &[TableRow]) -> Vec<Vec<&TableRow>> {
-    let mut indices = HashMap::new();
-    let mut rounds: Vec<Vec<&TableRow>> = Vec::new();
+    let mut rounds: IndexMap<_, Vec<&TableRow>> = IndexMap::new();
     for row in rows {
         let key = (row.table, row.subject, row.point, row.round);
-        let index = *indices.entry(key).or_insert(rounds.len());
-        match rounds.get_mut(index) {
-            Some(round) => round.push(row),
-            None => rounds.push(vec![row]),
-        }
+        rounds.entry(key).or_default().push(row);
     }
-    rounds
+    rounds.into_values().collect()
 }
 
 /// Figures; or why a row has none, which fails its round: those of the other rows are of what went well alone.

@@ -8,6 +8,7 @@ use super::source::{HASH_OF_NOTHING, InputLine, Source, hashed};
 use super::unit::Unit;
 use super::{listed, nearest, one_line};
 use crate::Error;
+use indexmap::IndexSet;
 use quantities::{DecimalSign, Unit as Symbol};
 use std::collections::HashMap;
 
@@ -111,27 +112,6 @@ pub fn other_length(line: &InputLine, header: &[String], source: &Source) -> Str
     format!("{fields} where {names} names {} columns{remedy}", header.len())
 }
 
-/// Numbers for texts, in order of appearance.
-struct Numbered<T> {
-    all: Vec<T>,
-    numbers: HashMap<T, usize>,
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
-    fn new() -> Self {
-        Numbered { all: Vec::new(), numbers: HashMap::new() }
-    }
-
-    fn number(&mut self, item: T) -> usize {
-        if let Some(&number) = self.numbers.get(&item) {
-            return number;
-        }
-        self.all.push(item.clone());
-        self.numbers.insert(item, self.all.len() - 1);
-        self.all.len() - 1
-    }
-}
-
 /// What is compared.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Subject {
@@ -141,7 +121,7 @@ struct Subject {
 }
 
 /// The name of each; in full where several have the same one.
-fn names(subjects: &[Subject]) -> Vec<String> {
+fn names(subjects: &IndexSet<Subject>) -> Vec<String> {
     let name = |subject: &Subject| {
         let alike = subjects.iter().filter(|second| second.name == subject.name);
         if alike.count() > 1 { subject.in_full.clone() } else { subject.name.clone() }
@@ -162,13 +142,14 @@ struct Reader<'a> {
     lines: u64,
     headers: u64,
     wheres: Vec<Matched<'a>>,
-    tables: Numbered<Vec<String>>,
-    subjects: Numbered<Subject>,
+    /// In order of appearance, as are subjects and rounds.
+    tables: IndexSet<Vec<String>>,
+    subjects: IndexSet<Subject>,
     /// The table and the subject of fields as they are written.
     written: [HashMap<String, usize>; 2],
     key: String,
     axis: Axis,
-    rounds: Numbered<String>,
+    rounds: IndexSet<String>,
     groups: HashMap<(usize, usize, usize), Group>,
     /// For each of the other columns, whether rows of one group differ in it.
     differs: Vec<bool>,
@@ -198,12 +179,12 @@ impl<'a> Reader<'a> {
             lines: 0,
             headers: 0,
             wheres: columns.wheres.iter().map(Matched::new).collect(),
-            tables: Numbered::new(),
-            subjects: Numbered::new(),
+            tables: IndexSet::new(),
+            subjects: IndexSet::new(),
             written: [HashMap::new(), HashMap::new()],
             key: String::new(),
             axis: Axis::new(signs(), columns.whole.is_some()),
-            rounds: Numbered::new(),
+            rounds: IndexSet::new(),
             groups: HashMap::new(),
             differs: vec![false; columns.remaining.len()],
             figures: figures::Reader::new(unit),
@@ -334,8 +315,8 @@ impl<'a> Reader<'a> {
                 value
             });
         }
-        let table = self.tables.number(values);
-        within(self.tables.all.len(), TABLES_MAX, "that", "--per")?;
+        let (table, _) = self.tables.insert_full(values);
+        within(self.tables.len(), TABLES_MAX, "that", "--per")?;
         self.written[0].insert(self.key.clone(), table);
         Ok(table)
     }
@@ -366,8 +347,8 @@ impl<'a> Reader<'a> {
         let in_full = names.iter().zip(&values).map(|(name, value)| format!("{name}={value}"));
         let in_full = in_full.chain([template.clone()]).collect::<Vec<String>>().join(" ");
         let subject = Subject { name, in_full: in_full.trim().to_owned() };
-        let subject = self.subjects.number(subject);
-        within(self.subjects.all.len(), SUBJECTS_MAX, &listed(&names), "--by")?;
+        let (subject, _) = self.subjects.insert_full(subject);
+        within(self.subjects.len(), SUBJECTS_MAX, &listed(&names), "--by")?;
         self.written[1].insert(self.key.clone(), subject);
         Ok(subject)
     }
@@ -375,7 +356,7 @@ impl<'a> Reader<'a> {
     /// The round that a line names, by its place among those that came before.
     fn round(&mut self, line: &InputLine) -> Option<u32> {
         let named = printable::one_line(&line.fields[self.columns.round?]);
-        Some(self.rounds.number(named) as u32)
+        Some(self.rounds.insert_full(named).0 as u32)
     }
 
     /// How many rows of its group came before; and which other columns its rows differ in.
@@ -436,7 +417,7 @@ impl<'a> Reader<'a> {
         let mut groups: Vec<_> = self.groups.iter().collect();
         groups.sort_by_key(|(_, group)| group.line);
         for ((table, _, x), group) in groups {
-            let whole: u64 = self.tables.all[*table][index].parse().unwrap_or(u64::MAX);
+            let whole: u64 = self.tables[*table][index].parse().unwrap_or(u64::MAX);
             let part = points[*x].digits;
             if part > whole {
                 let [part, whole] = [part, whole].map(findings::format::count);
@@ -492,8 +473,8 @@ impl<'a> Reader<'a> {
         });
         let remaining = columns.remaining.iter().zip(&self.differs);
         Ok(Taken {
-            tables: self.tables.all,
-            subjects: names(&self.subjects.all),
+            tables: self.tables.into_iter().collect(),
+            subjects: names(&self.subjects),
             axis: self.axis,
             rows: rows.collect(),
             unit,

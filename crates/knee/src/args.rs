@@ -30,6 +30,7 @@ use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use engine::{About, Parameter, Subject, Values};
 use findings::format::capitalized;
+use findings::grouping::grouped;
 use model::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -301,17 +302,10 @@ type Declared = (&'static About, &'static Parameter);
 
 /// The name of every parameter once, with the workloads that have it.
 fn parameters() -> Vec<(&'static str, Vec<Declared>)> {
-    let mut all: Vec<(&'static str, Vec<Declared>)> = Vec::new();
-    for about in workloads::all().iter().map(|row| row.about()) {
-        for parameter in &about.parameters {
-            let declared = (about, parameter);
-            match all.iter_mut().find(|(name, _)| *name == parameter.name) {
-                Some((_, workloads)) => workloads.push(declared),
-                None => all.push((parameter.name, vec![declared])),
-            }
-        }
-    }
-    all
+    let declared = workloads::all().iter().map(|row| row.about()).flat_map(|about| {
+        about.parameters.iter().map(move |parameter| (parameter.name, (about, parameter)))
+    });
+    grouped(declared)
 }
 
 fn flag(name: &'static str, workloads: &[Declared]) -> Arg {

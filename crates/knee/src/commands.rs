@@ -9,7 +9,7 @@ pub mod measure;
 pub mod read;
 
 use crate::commands::keep::record_file::RecordFile;
-use crate::exit::Trouble;
+use crate::exit::{Trouble, complain};
 use crate::remedies::explained;
 use archive::{Archive, Error, Location, RunRef, default_path};
 use findings::{Conclusions, Reader};
@@ -30,6 +30,15 @@ fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
 fn read_run(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     let (archive, number) = resolved(name, in_use)?;
     Ok(archive.load(number)?)
+}
+
+/// A run; one that can't be read is named and left out.
+fn loaded(archive: &dyn Archive, number: i64) -> Option<Run> {
+    let run = archive.load(number);
+    run.inspect_err(|error| {
+        complain(&format!("knee: run {number} is left out: {}", explained(error)));
+    })
+    .ok()
 }
 
 /// The number of the run of this `name`, and the archive that has it, to read.

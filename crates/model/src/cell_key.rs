@@ -24,3 +24,11 @@ pub struct CellKey {
     /// The pass over all cells, counted from 0.
     pub round: u32,
 }
+
+impl CellKey {
+    /// The same cell in the first round: what its cells of all rounds have in common.
+    #[must_use]
+    pub fn in_first_round(&self) -> CellKey {
+        CellKey { round: 0, ..self.clone() }
+    }
+}

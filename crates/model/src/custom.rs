@@ -204,29 +204,26 @@ impl Custom {
         texts.chain(hooks.into_iter().flatten()).chain(file).chain(shell).map(String::as_str)
     }
 
-    /// The same with `change` applied to each of its texts, values of words left out.
-    #[must_use]
-    pub fn with_texts(&self, change: impl Fn(&str) -> String) -> Custom {
-        let mut custom = self.clone();
-        let changed = |text: &mut String| *text = change(text);
-        let templates =
-            custom.commands.iter_mut().chain(&mut custom.servers).chain(&mut custom.urls);
-        templates.map(|template| &mut template.text).for_each(changed);
+    /// The same texts, to be changed.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let hooks = [
-            &mut custom.setup,
-            &mut custom.prepare,
-            &mut custom.conclude,
-            &mut custom.cleanup,
-            &mut custom.input,
+            &mut self.setup,
+            &mut self.prepare,
+            &mut self.conclude,
+            &mut self.cleanup,
+            &mut self.input,
         ];
-        hooks.into_iter().flatten().for_each(changed);
-        if let Some(CommandOutput::File(file)) = &mut custom.output {
-            changed(file);
-        }
-        if let Some(Shell::Program(program)) = &mut custom.shell {
-            changed(program);
-        }
-        custom
+        let file = match &mut self.output {
+            Some(CommandOutput::File(file)) => Some(file),
+            _ => None,
+        };
+        let shell = match &mut self.shell {
+            Some(Shell::Program(program)) => Some(program),
+            _ => None,
+        };
+        let templates = self.commands.iter_mut().chain(&mut self.servers).chain(&mut self.urls);
+        let texts = templates.map(|template| &mut template.text);
+        texts.chain(hooks.into_iter().flatten()).chain(file).chain(shell)
     }
 }
 
@@ -279,7 +276,8 @@ mod tests {
 
     #[test]
     fn every_text_is_changed_and_shown() {
-        let changed = full().with_texts(str::to_uppercase);
+        let mut changed = full();
+        changed.texts_mut().for_each(|text| *text = text.to_uppercase());
         let texts: Vec<&str> = changed.texts().collect();
         assert_eq!(texts.len(), 10);
         assert!(texts.iter().all(|text| !text.contains(char::is_lowercase)), "{texts:?}");

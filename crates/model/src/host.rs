@@ -5,7 +5,6 @@
 
 use crate::{Fact, Host, fact_text};
 use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume, Waiting};
-use std::collections::BTreeMap;
 
 /// What a fact of a host is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,7 +232,10 @@ impl Host {
 
     /// A fact that is a text, by its key.
     pub fn fact(&self, key: &str) -> Option<&str> {
-        text(&self.facts, key)
+        match self.facts.get(key)? {
+            Fact::Text(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// A fact that is a number, by its key, which names the unit.
@@ -244,12 +246,29 @@ impl Host {
     /// The facts of `role` in which this host differs from `second`, in the order of the table. A fact
     /// that one of them lacks is not known to differ.
     pub fn differing<'a>(&'a self, second: &'a Host, role: HostRole) -> Vec<HostDifference<'a>> {
-        differing(&self.facts, &second.facts, role)
+        let mut all: Vec<(usize, HostDifference<'a>)> = Vec::new();
+        for (key, first) in &self.facts {
+            let Some((rank, fact)) = HostFact::find(key) else { continue };
+            let Some(second) = second.facts.get(key) else { continue };
+            let [first, second] = [first, second].map(|fact| fact_text(key, fact));
+            if fact.roles.contains(&role) && first != second {
+                all.push((rank, HostDifference { key, first, second }));
+            }
+        }
+        all.sort_by_key(|(rank, _)| *rank);
+        all.into_iter().map(|(_, difference)| difference).collect()
     }
 
-    /// Whether it is the machine that `second` is: see [`MachineMatch::new`].
+    /// Whether it is the machine that `second` is.
     pub fn machine_match<'a>(&'a self, second: &'a Host) -> MachineMatch<'a> {
-        MachineMatch::new(&self.facts, &second.facts)
+        let is_same = self.is_same_machine(second);
+        let differing = self.differing_hardware(second, is_same);
+        match is_same {
+            _ if !differing.is_empty() => MachineMatch::OtherHardware(differing),
+            Some(true) => MachineMatch::Same,
+            Some(false) => MachineMatch::Twin,
+            None => MachineMatch::Alike,
+        }
     }
 
     /// Whether the process that measured it was on the machine that `here` is: that of a guest is on the guest's host. Not
@@ -267,12 +286,70 @@ impl Host {
 
     /// Whether it says which machine it is.
     pub fn has_machine_id(&self) -> bool {
-        has_machine_id(&self.facts)
+        self.facts.contains_key(HOST_ID)
     }
 
     /// Whether it says that it is the machine that `second` is; `None` where one of them does not say which it is.
+    ///
+    /// Different machine ids are different machines. Equal ids are one machine, unless its names differ and it booted in
+    /// between: then one is a copy of the other's disk. Without ids the names decide. Names count where both come
+    /// from one source: a launcher may call a machine otherwise than its kernel does. In a container, a name that no person gave
+    /// is drawn for each, and says nothing.
     pub fn is_same_machine(&self, second: &Host) -> Option<bool> {
-        is_same_machine(&self.facts, &second.facts)
+        let hosts = [self, second];
+        let fact = |key: &str| hosts.map(|host| host.fact(key));
+        let equal = |key: &str| matches!(fact(key), [Some(first), Some(second)] if first == second);
+        let has_both = |key: &str| fact(key).iter().all(Option::is_some);
+        if has_both(HOST_ID) && !equal(HOST_ID) {
+            return Some(false);
+        }
+        let has = |host: &Host, key: &str| host.facts.contains_key(key);
+        let is_named = |host: &Host| {
+            has(host, HOST_NAME) && (has(host, HOST_NAMED_BY) || !has(host, CONTAINER))
+        };
+        let [first_source, second_source] = fact(HOST_NAMED_BY);
+        let are_named = first_source == second_source && hosts.iter().all(|host| is_named(host));
+        let [first_name, second_name] =
+            fact(HOST_NAME).map(|name| short_name(name.unwrap_or_default()));
+        let names_differ = are_named && first_name != second_name;
+        let booted_between = has_both(HOST_BOOT) && !equal(HOST_BOOT);
+        let have_ids = hosts.map(Host::has_machine_id);
+        match have_ids {
+            // Of one boot is one machine, however it is called meanwhile; only names that were given say otherwise.
+            [true, true] => Some(!(names_differ && (first_source.is_some() || booted_between))),
+            [false, false] if names_differ => Some(false),
+            _ => None,
+        }
+    }
+
+    /// How many CPUs a process may use is a matter of its mask: it stands for the machine's number of CPUs only where
+    /// records lack that number, and don't say that it is one machine.
+    fn differing_hardware<'a>(
+        &'a self,
+        second: &'a Host,
+        is_same: Option<bool>,
+    ) -> Vec<HostDifference<'a>> {
+        let hosts = [self, second];
+        let has_online = hosts.iter().all(|host| host.facts.contains_key(CPUS_ONLINE));
+        let is_mask = has_online || is_same == Some(true);
+        let mut differing = self.differing(second, Hardware);
+        differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
+        let accelerators = hosts.map(|host| host.fact(ACCELERATOR));
+        let is_one_host = GUEST_HOSTS.iter().any(|key| {
+            let [first, second] = hosts.map(|host| host.facts.get(*key));
+            first.is_some() && first == second
+        });
+        if is_one_host && accelerators.iter().all(Option::is_some) {
+            // A guest sees the hypervisor that `--cpu` lets it see, whatever its host is.
+            differing.retain(|difference| !difference.key.starts_with("hypervisor."));
+        }
+        let has_facts = hosts.iter().all(|host| !host.facts.is_empty());
+        // Every guest has the fact: a host without it is no guest.
+        if has_facts && accelerators.iter().flatten().count() == 1 {
+            let [first, second] = accelerators.map(|name| name.unwrap_or("none").to_owned());
+            differing.push(HostDifference { key: ACCELERATOR, first, second });
+        }
+        differing
     }
 }
 
@@ -289,67 +366,10 @@ pub enum MachineMatch<'a> {
     OtherHardware(Vec<HostDifference<'a>>),
 }
 
-impl<'a> MachineMatch<'a> {
-    /// The match of two hosts with these facts.
-    pub fn new(first: &'a BTreeMap<String, Fact>, second: &'a BTreeMap<String, Fact>) -> Self {
-        let is_same = is_same_machine(first, second);
-        let differing = differing_hardware(first, second, is_same);
-        match is_same {
-            _ if !differing.is_empty() => Self::OtherHardware(differing),
-            Some(true) => Self::Same,
-            Some(false) => Self::Twin,
-            None => Self::Alike,
-        }
-    }
-
+impl MachineMatch<'_> {
     /// Whether figures of both may be joined.
     pub fn is_joinable(&self) -> bool {
         matches!(self, Self::Same | Self::Alike)
-    }
-}
-
-fn has_machine_id(facts: &BTreeMap<String, Fact>) -> bool {
-    facts.contains_key(HOST_ID)
-}
-
-/// Different machine ids are different machines. Equal ids are one machine, unless its names differ and it booted in
-/// between: then one is a copy of the other's disk. Without ids the names decide. Names count where both come
-/// from one source: a launcher may call a machine otherwise than its kernel does. In a container, a name that no person gave
-/// is drawn for each, and says nothing.
-fn is_same_machine(
-    first: &BTreeMap<String, Fact>,
-    second: &BTreeMap<String, Fact>,
-) -> Option<bool> {
-    let hosts = [first, second];
-    let fact = |key: &str| hosts.map(|host| text(host, key));
-    let equal = |key: &str| matches!(fact(key), [Some(first), Some(second)] if first == second);
-    let has_both = |key: &str| fact(key).iter().all(Option::is_some);
-    if has_both(HOST_ID) && !equal(HOST_ID) {
-        return Some(false);
-    }
-    let is_given = |host: &BTreeMap<String, Fact>| host.contains_key(HOST_NAMED_BY);
-    let is_named = |host: &BTreeMap<String, Fact>| {
-        host.contains_key(HOST_NAME) && (is_given(host) || !host.contains_key(CONTAINER))
-    };
-    let [first_source, second_source] = fact(HOST_NAMED_BY);
-    let are_named = first_source == second_source && hosts.iter().all(|host| is_named(host));
-    let [first_name, second_name] =
-        fact(HOST_NAME).map(|name| short_name(name.unwrap_or_default()));
-    let names_differ = are_named && first_name != second_name;
-    let booted_between = has_both(HOST_BOOT) && !equal(HOST_BOOT);
-    let have_ids = hosts.map(has_machine_id);
-    match have_ids {
-        // Of one boot is one machine, however it is called meanwhile; only names that were given say otherwise.
-        [true, true] => Some(!(names_differ && (first_source.is_some() || booted_between))),
-        [false, false] if names_differ => Some(false),
-        _ => None,
-    }
-}
-
-fn text<'a>(facts: &'a BTreeMap<String, Fact>, key: &str) -> Option<&'a str> {
-    match facts.get(key)? {
-        Fact::Text(text) => Some(text),
-        _ => None,
     }
 }
 
@@ -357,53 +377,6 @@ fn text<'a>(facts: &'a BTreeMap<String, Fact>, key: &str) -> Option<&'a str> {
 pub fn short_name(name: &str) -> String {
     let short = name.split('.').next().filter(|short| !short.is_empty());
     short.unwrap_or(name).to_lowercase()
-}
-
-fn differing<'a>(
-    first: &'a BTreeMap<String, Fact>,
-    second: &'a BTreeMap<String, Fact>,
-    role: HostRole,
-) -> Vec<HostDifference<'a>> {
-    let mut all: Vec<(usize, HostDifference<'a>)> = Vec::new();
-    for (key, first) in first {
-        let Some((rank, fact)) = HostFact::find(key) else { continue };
-        let Some(second) = second.get(key) else { continue };
-        let [first, second] = [first, second].map(|fact| fact_text(key, fact));
-        if fact.roles.contains(&role) && first != second {
-            all.push((rank, HostDifference { key, first, second }));
-        }
-    }
-    all.sort_by_key(|(rank, _)| *rank);
-    all.into_iter().map(|(_, difference)| difference).collect()
-}
-
-/// How many CPUs a process may use is a matter of its mask: it stands for the machine's number of CPUs only where
-/// records lack that number, and don't say that it is one machine.
-fn differing_hardware<'a>(
-    first: &'a BTreeMap<String, Fact>,
-    second: &'a BTreeMap<String, Fact>,
-    is_same: Option<bool>,
-) -> Vec<HostDifference<'a>> {
-    let has_online = [first, second].iter().all(|host| host.contains_key("cpu.online"));
-    let is_mask = has_online || is_same == Some(true);
-    let mut differing = differing(first, second, Hardware);
-    differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
-    let accelerators = [first, second].map(|host| text(host, ACCELERATOR));
-    let is_one_host = GUEST_HOSTS.iter().any(|key| {
-        let [first, second] = [first, second].map(|host| host.get(*key));
-        first.is_some() && first == second
-    });
-    if is_one_host && accelerators.iter().all(Option::is_some) {
-        // A guest sees the hypervisor that `--cpu` lets it see, whatever its host is.
-        differing.retain(|difference| !difference.key.starts_with("hypervisor."));
-    }
-    let has_facts = !first.is_empty() && !second.is_empty();
-    // Every guest has the fact: a host without it is no guest.
-    if has_facts && accelerators.iter().flatten().count() == 1 {
-        let [first, second] = accelerators.map(|name| name.unwrap_or("none").to_owned());
-        differing.push(HostDifference { key: ACCELERATOR, first, second });
-    }
-    differing
 }
 
 #[cfg(test)]

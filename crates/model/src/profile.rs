@@ -267,7 +267,7 @@ impl Profile {
 
     /// The cell of this key, whatever its round.
     pub fn cell(&self, key: &CellKey) -> Option<&ProfiledCell> {
-        let key = CellKey { round: 0, ..key.clone() };
+        let key = key.in_first_round();
         self.cells.iter().find(|cell| cell.key == key)
     }
 
@@ -413,13 +413,13 @@ impl Plan {
     /// not profiled.
     pub fn profiled_cells(&self) -> Vec<CellKey> {
         let is_control = |key: &CellKey| {
-            let info = self.workloads.iter().find(|info| info.name == key.workload);
+            let info = self.workload(&key.workload);
             info.is_some_and(WorkloadInfo::is_control)
                 || self.controls().any(|control| control == (&*key.workload, &*key.subject))
         };
         let mut distinct = HashSet::new();
         let keys = self.cells.iter().filter(|key| self.profile.is_some() && !is_control(key));
-        keys.map(first_round).filter(|key| distinct.insert(key.clone())).collect()
+        keys.map(CellKey::in_first_round).filter(|key| distinct.insert(key.clone())).collect()
     }
 
     /// Those of them that a round measured: what failed in all rounds would again.
@@ -428,15 +428,11 @@ impl Plan {
         cells: impl IntoIterator<Item = &'a Cell>,
     ) -> Vec<CellKey> {
         let measured = cells.into_iter().filter(|cell| cell.outcome == Outcome::Measured);
-        let measured: HashSet<CellKey> = measured.map(|cell| first_round(&cell.key)).collect();
+        let measured: HashSet<CellKey> = measured.map(|cell| cell.key.in_first_round()).collect();
         let mut keys = self.profiled_cells();
         keys.retain(|key| measured.contains(key));
         keys
     }
-}
-
-fn first_round(key: &CellKey) -> CellKey {
-    CellKey { round: 0, ..key.clone() }
 }
 
 /// Finds the index of a frame or a stack, and adds what is new.

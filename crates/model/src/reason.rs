@@ -6,6 +6,7 @@
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use thiserror::Error;
 
 /// Why the figures of a cell don't count.
 ///
@@ -156,18 +157,21 @@ pub enum FailureReason {
 
 /// What is wrong with a worker's reply.
 #[derive(
-    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Error, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ReplyFault {
     /// There is none.
+    #[error("it ended without a reply")]
     Missing,
     /// What the worker wrote is no reply.
+    #[error("its output is no reply: {start}")]
     NotAReply {
         /// Its first bytes, quoted.
         start: String,
     },
     /// Its end is missing.
+    #[error("its reply breaks off after {bytes} of {bytes_expected} bytes")]
     Truncated {
         /// Bytes that are there.
         bytes: u64,
@@ -175,13 +179,16 @@ pub enum ReplyFault {
         bytes_expected: u64,
     },
     /// Other bytes follow it.
+    #[error("garbage follows its reply: {start}")]
     TrailingBytes {
         /// The first of them, quoted.
         start: String,
     },
     /// Its checksum is wrong.
+    #[error("its reply is garbled: wrong checksum")]
     WrongChecksum,
     /// It does not parse.
+    #[error("its reply can't be read: {error}")]
     Unreadable {
         /// Why not.
         error: String,
@@ -278,10 +285,10 @@ impl fmt::Display for FailureReason {
             Self::PinningFailed { cpus, error } => write!(f, "pinning to CPUs {cpus:?}: {error}"),
             Self::KilledBySignal { signal } => write!(f, "it was killed by {signal}"),
             Self::ExitedWith { code, reply } => {
-                write!(f, "it exited with {code}; {}", ReplyState(reply.as_ref()))
+                write!(f, "it exited with {code}; {}", reply_state(reply.as_ref()))
             }
             Self::EndUnknown { reply } => {
-                write!(f, "how it ended is unknown; {}", ReplyState(reply.as_ref()))
+                write!(f, "how it ended is unknown; {}", reply_state(reply.as_ref()))
             }
             Self::BadReply { fault } => fault.fmt(f),
             Self::OutputTooLong => f.write_str("it wrote more than any reply can hold"),
@@ -312,30 +319,8 @@ fn shortened(command: &str) -> String {
 }
 
 /// What a worker that ended badly had replied.
-struct ReplyState<'a>(Option<&'a ReplyFault>);
-
-impl fmt::Display for ReplyState<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(fault) => fault.fmt(f),
-            None => f.write_str("after a whole reply"),
-        }
-    }
-}
-
-impl fmt::Display for ReplyFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing => f.write_str("it ended without a reply"),
-            Self::NotAReply { start } => write!(f, "its output is no reply: {start}"),
-            Self::Truncated { bytes, bytes_expected } => {
-                write!(f, "its reply breaks off after {bytes} of {bytes_expected} bytes")
-            }
-            Self::TrailingBytes { start } => write!(f, "garbage follows its reply: {start}"),
-            Self::WrongChecksum => f.write_str("its reply is garbled: wrong checksum"),
-            Self::Unreadable { error } => write!(f, "its reply can't be read: {error}"),
-        }
-    }
+fn reply_state(reply: Option<&ReplyFault>) -> String {
+    reply.map_or_else(|| "after a whole reply".to_owned(), ToString::to_string)
 }
 
 /// `10 s`, `1.5 s`; from two minutes on, whole minutes as `30 min`.

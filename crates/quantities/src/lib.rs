@@ -38,7 +38,7 @@ pub use bytes::bytes;
 pub use count::{COUNT_MAX, count, count_within, rate};
 pub use decimal::Decimal;
 pub use figure::{DecimalSign, Figure, FigureError};
-pub use names::{expanded, families, nearest};
+pub use names::{did_you_mean, expanded, families, nearest};
 pub use share::{percentage, slowdown};
 pub use time::{TIME_MAX, seconds, time, time_from_ms, time_ns};
 pub use unit::Unit;

@@ -17,6 +17,12 @@ pub fn nearest<'a>(typed: &str, names: &[&'a str]) -> Vec<&'a str> {
     candidates.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
+/// The names that were probably meant, as a question; none where no name is like `typed`.
+pub fn did_you_mean(typed: &str, names: &[&str]) -> Option<String> {
+    let nearest = nearest(typed, names);
+    (!nearest.is_empty()).then(|| format!("did you mean {}?", nearest.join(" or ")))
+}
+
 /// The families among `names`: `epoll` of `epoll-level` and `epoll-edge`. A name itself is no family.
 pub fn families<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let mut families = Vec::new();

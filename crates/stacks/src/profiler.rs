@@ -20,8 +20,9 @@ pub(crate) use clocks::Open;
 use clocks::{Clocks, cycles_per_s};
 pub use cost::usual_rate_hz;
 pub(crate) use error::perf_level;
+use indexmap::IndexSet;
 use model::{CodeFault, Frame, FrameKind, MachineCode, ProfileLimit};
-use processes::{Indexed, Node, Processes, StackSample};
+use processes::{Node, Processes, StackSample, interned};
 use rustix::process::Pid;
 use states::{States, Still};
 use std::cmp::Reverse;
@@ -300,7 +301,7 @@ impl Profiler {
             waits,
             limits: [self.limits(lost), naming.limits()].concat(),
             code,
-            frames: naming.frames.values,
+            frames: naming.frames.into_iter().collect(),
         }
     }
 
@@ -369,7 +370,7 @@ struct Naming {
     resolved: BTreeMap<CodeAddress, ResolvedAddress>,
     /// Whether the time was over before all were looked up.
     is_late: bool,
-    frames: Indexed<Frame>,
+    frames: IndexSet<Frame>,
     /// The frame of each node that a sample needs.
     of_nodes: HashMap<u32, u32>,
 }
@@ -381,20 +382,20 @@ impl Naming {
         for innermost in samples.iter().map(|sample| sample.node).chain(of_waits) {
             let mut next = Some(innermost);
             while let Some(node) = next.filter(|&node| nodes.insert(node)) {
-                next = processes.nodes.values[node as usize].caller;
+                next = processes.nodes[node as usize].caller;
             }
         }
-        let is_address = |node: &u32| processes.nodes.values[*node as usize].caller.is_some();
+        let is_address = |node: &u32| processes.nodes[*node as usize].caller.is_some();
         let addresses: BTreeSet<CodeAddress> =
             nodes.iter().copied().filter(is_address).map(|node| processes.address(node)).collect();
         let until = Instant::now() + LOOKUP_MAX;
         let resolved = processes.files.resolve(&addresses, true, until);
         let is_late = Instant::now() >= until;
-        let (frames, of_nodes) = (Indexed::default(), HashMap::new());
+        let (frames, of_nodes) = (IndexSet::new(), HashMap::new());
         let mut naming = Naming { resolved, is_late, frames, of_nodes };
         for node in nodes {
             let frame = naming.frame(processes, node);
-            let index = naming.frames.index(frame);
+            let index = interned(&mut naming.frames, frame);
             naming.of_nodes.insert(node, index);
         }
         naming
@@ -409,9 +410,9 @@ impl Naming {
     }
 
     fn frame(&self, processes: &Processes, node: u32) -> Frame {
-        let Node { caller, content } = processes.nodes.values[node as usize];
+        let Node { caller, content } = processes.nodes[node as usize];
         if caller.is_none() {
-            let function = processes.names.values[content as usize].clone();
+            let function = processes.names[content as usize].clone();
             return Frame { function, module: String::new(), kind: FrameKind::Process };
         }
         let resolved = &self.resolved[&processes.address(node)];
@@ -446,13 +447,7 @@ impl Naming {
     }
 
     fn sample(&self, processes: &Processes, sample: &StackSample) -> TimedSample {
-        let mut stack = Vec::new();
-        let mut next = Some(sample.node);
-        while let Some(node) = next {
-            stack.push(self.of_nodes[&node]);
-            next = processes.nodes.values[node as usize].caller;
-        }
-        stack.reverse();
+        let stack = processes.path(sample.node).iter().map(|node| self.of_nodes[node]).collect();
         let offset = self
             .resolved
             .get(&processes.address(sample.node))
@@ -464,7 +459,15 @@ impl Naming {
 impl Processes {
     /// The address of a node that is no root.
     fn address(&self, node: u32) -> CodeAddress {
-        self.addresses.values[self.nodes.values[node as usize].content as usize].clone()
+        self.addresses[self.nodes[node as usize].content as usize].clone()
+    }
+
+    /// The nodes from the root on to this one.
+    fn path(&self, node: u32) -> Vec<u32> {
+        let caller = |node: &u32| self.nodes[*node as usize].caller;
+        let mut nodes: Vec<u32> = std::iter::successors(Some(node), caller).collect();
+        nodes.reverse();
+        nodes
     }
 }
 

@@ -4,8 +4,7 @@ use crate::custom;
 use crate::model::{Placed, Wrong};
 use crate::walk::Node;
 use engine::{About, Custom, Overrides, Parameter, ROUNDS_MAX, Workload};
-use quantities::Value;
-use quantities::nearest;
+use quantities::{Value, did_you_mean};
 
 /// The workloads of a suite: names, or tables with a name and options.
 pub fn workloads(
@@ -24,7 +23,7 @@ pub fn workloads(
         if all.iter().any(|(existing, _)| *existing == name.typed) {
             let what =
                 format!("{} is in this suite already; a run has a workload once", name.typed);
-            return Err(Wrong { position: name.position, what });
+            return Err(name.wrong(what));
         }
         all.push((name.typed, overrides));
     }
@@ -44,11 +43,9 @@ fn workload_named(
 }
 
 fn none(name: &Placed, what: &str, names: &[&str]) -> Wrong {
-    let hint = match nearest(&name.typed, names).as_slice() {
-        [] => "`knee list workloads` shows what there is".to_owned(),
-        suggestions => format!("did you mean {}?", suggestions.join(" or ")),
-    };
-    Wrong { position: name.position, what: format!("no {what} is called `{}`; {hint}", name.typed) }
+    let hint = did_you_mean(&name.typed, names)
+        .unwrap_or_else(|| "`knee list workloads` shows what there is".to_owned());
+    name.wrong(format!("no {what} is called `{}`; {hint}", name.typed))
 }
 
 /// The keys of any workload, besides its parameters.
@@ -101,7 +98,7 @@ fn with_options(
             let name = axis.name;
             let what =
                 format!("points and {name} name the same: {name} is the axis; leave one out");
-            return Err(Wrong { position: key.position, what });
+            return Err(key.wrong(what));
         }
         overrides.points = values_of(axis, &points, "points")?;
     }
@@ -153,10 +150,7 @@ fn values_of(parameter: &Parameter, texts: &[Placed], key: &str) -> Result<Vec<V
         match parameter.check(&value, key) {
             Ok(_) => Ok(value),
             // There it is a flag, here a key.
-            Err(why) => {
-                let what = why.strip_prefix("--").unwrap_or(&why).to_owned();
-                Err(Wrong { position: text.position, what })
-            }
+            Err(why) => Err(text.wrong(why.strip_prefix("--").unwrap_or(&why))),
         }
     };
     texts.iter().map(checked).collect()
@@ -201,7 +195,7 @@ fn axis(node: &Node<'_>, workload: &dyn Workload) -> Result<String, Wrong> {
     }
     let (workload, axes) = (workload.name(), axes.join(" or "));
     let what = format!("`{}` is no axis of {workload}: it grows over {axes}", name.typed);
-    Err(Wrong { position: name.position, what })
+    Err(name.wrong(what))
 }
 
 /// Passes over all cells.

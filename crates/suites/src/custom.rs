@@ -1,7 +1,8 @@
 //! What a suite adds to a workload: commands and servers of the user's own.
 
 use crate::figure::read_figure;
-use crate::model::{Placed, Wrong};
+use crate::model::Wrong;
+use crate::quantity;
 use crate::typed::{name_templates, read_output, read_shell, read_template, read_word};
 use crate::walk::Node;
 use engine::{Custom, Template};
@@ -51,7 +52,7 @@ pub fn read(custom: &mut Custom, key: &str, value: &Node<'_>) -> Result<(), Wron
         "extract" => {
             for figure in value.several()? {
                 let read = read_figure(&figure.typed);
-                custom.figures.push(read.map_err(|what| wrong(&figure, what))?);
+                custom.figures.push(read.map_err(|what| figure.wrong(what))?);
             }
         }
         "headline" => custom.headline = text()?,
@@ -60,18 +61,14 @@ pub fn read(custom: &mut Custom, key: &str, value: &Node<'_>) -> Result<(), Wron
         "conclude" => custom.conclude = text()?,
         "cleanup" => custom.cleanup = text()?,
         "warmup" => {
-            let typed = value.word()?;
-            let count = count_within::<u32>(0..=1_000)(&typed.typed);
-            custom.warm_up = Some(count.map_err(|what| wrong(&typed, what.to_string()))?);
+            custom.warm_up = Some(quantity(&value.word()?, count_within(0..=1_000))?);
         }
         "shell" => custom.shell = read_shell(&value.text()?.typed),
         "ignore-failure" => custom.ignore_failure = value.yes_or_no()?,
         "input" => custom.input = text()?.filter(|file| file != "null"),
         "stdout" => custom.output = Some(read_output(&value.text()?.typed)),
         "time-limit" => {
-            let typed = value.text()?;
-            let limit = time_from_ms(&typed.typed);
-            let limit = limit.map_err(|what| wrong(&typed, what.to_string()))?;
+            let limit = quantity(&value.text()?, time_from_ms)?;
             custom.time_limit_ms = Some(limit.as_millis() as u64);
         }
         "directory" => custom.directory = value.text()?.typed.into(),
@@ -92,7 +89,7 @@ pub fn read_better(custom: &mut Custom, value: &Node<'_>) -> Result<(), Wrong> {
         figure.lower_is_better = match word.typed.as_str() {
             "lower" => true,
             "higher" => false,
-            _ => return Err(wrong(word, "better is higher or lower".to_owned())),
+            _ => return Err(word.wrong("better is higher or lower")),
         };
     }
     Ok(())
@@ -112,8 +109,4 @@ fn templates(value: &Node<'_>) -> Result<Vec<Template>, Wrong> {
     }
     name_templates(&mut templates).map_err(|what| value.wrong(what))?;
     Ok(templates)
-}
-
-fn wrong(text: &Placed, what: String) -> Wrong {
-    Wrong { position: text.position, what }
 }

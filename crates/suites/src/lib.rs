@@ -134,7 +134,7 @@ pub(crate) fn quantity<T>(
     text: &Placed,
     read: impl Fn(&str) -> Result<T, quantities::Error>,
 ) -> Result<T, Wrong> {
-    read(&text.typed).map_err(|why| Wrong { position: text.position, what: why.to_string() })
+    read(&text.typed).map_err(|why| text.wrong(why.to_string()))
 }
 
 #[cfg(test)]

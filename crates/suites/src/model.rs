@@ -9,6 +9,13 @@ pub struct Placed {
     pub position: Position,
 }
 
+impl Placed {
+    /// What is wrong with it.
+    pub(crate) fn wrong(&self, what: impl Into<String>) -> Wrong {
+        Wrong { position: self.position, what: what.into() }
+    }
+}
+
 /// A place in a text, both counted from 1; columns are characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {

@@ -1,7 +1,7 @@
 //! A walk through a TOML document that knows at each step where it is.
 
 use crate::model::{Placed, Position, Wrong};
-use quantities::nearest;
+use quantities::did_you_mean;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -49,13 +49,9 @@ impl<'a> Node<'a> {
         let entries = self.any_entries(whose)?;
         for (key, _) in &entries {
             if !keys.contains(&key.typed.as_str()) {
-                let suggestions = nearest(&key.typed, keys);
-                let hint = match suggestions.as_slice() {
-                    [] => format!("it may have {}", keys.join(", ")),
-                    suggestions => format!("did you mean {}?", suggestions.join(" or ")),
-                };
-                let what = format!("{whose} has no `{}`; {hint}", key.typed);
-                return Err(Wrong { position: key.position, what });
+                let hint = did_you_mean(&key.typed, keys)
+                    .unwrap_or_else(|| format!("it may have {}", keys.join(", ")));
+                return Err(key.wrong(format!("{whose} has no `{}`; {hint}", key.typed)));
             }
         }
         Ok(entries)

@@ -97,7 +97,8 @@ pub fn choose(runs: Vec<Measured>, key: &str) -> Option<Chosen> {
 fn value_of(run: &Measured, key: &str) -> Option<String> {
     let called = || HOST_FACTS.iter().find(|fact| fact.label == key).map(|fact| fact.key);
     let label = run.summary.labels.get(key);
-    let fact = || run.machine.get(key).or_else(|| run.machine.get(called()?));
+    let facts = &run.machine.facts;
+    let fact = || facts.get(key).or_else(|| facts.get(called()?));
     label.cloned().or_else(|| fact().map(Fact::to_string))
 }
 
@@ -109,7 +110,7 @@ pub fn across(chosen: Chosen, runs: &[&Run], terms: &Terms) -> AcrossValues {
     // The caller has chosen at least one.
     let newest = measured.iter().max_by_key(|run| run.summary.number);
     let workload = newest.map(|run| run.workload.clone()).unwrap_or_default();
-    let machine = newest.map(|run| run.machine.clone()).unwrap_or_default();
+    let machine = newest.map(|run| run.machine.facts.clone()).unwrap_or_default();
     let (_, other_units) = joined::lines(&measured, &workload);
     left_out.extend(other_units);
     left_out.extend(joined::unfinished(&measured));

@@ -3,8 +3,7 @@
 use super::measured::{Measured, OWN, WORKERS};
 use crate::compare::Difference;
 use crate::compare::differences::differing;
-use model::{Fact, HOST_FACTS, HostRole, fact_text};
-use std::collections::BTreeMap;
+use model::{HOST_FACTS, Host, HostRole, fact_text};
 
 /// Labels, kernel, knee and what else bears on figures; only the `label` where one is asked for.
 pub(super) fn differences(
@@ -30,16 +29,16 @@ pub(super) fn differences(
     all
 }
 
-fn facts(before: &BTreeMap<String, Fact>, after: &BTreeMap<String, Fact>) -> Vec<Difference> {
+fn facts(before: &Host, after: &Host) -> Vec<Difference> {
     let mut all = Vec::new();
     for fact in HOST_FACTS.iter().filter(|fact| fact.roles.contains(&HostRole::Cause)) {
         // The kernel's build says nothing new where its release differs.
         if fact.key == "kernel.version" && !all.is_empty() {
             continue;
         }
-        for (key, old) in before.iter().filter(|(key, _)| fact.covers(key)) {
+        for (key, old) in before.facts.iter().filter(|(key, _)| fact.covers(key)) {
             // What one of them does not hold is not known to differ.
-            let Some(new) = after.get(key) else { continue };
+            let Some(new) = after.facts.get(key) else { continue };
             let name = if fact.key.ends_with('.') {
                 format!("{} {}", fact.label, key.strip_prefix(fact.key).unwrap_or(key))
             } else {

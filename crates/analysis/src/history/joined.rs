@@ -3,7 +3,7 @@
 use super::left_out::{Incomparable, LeftOut, Machine};
 use super::measured::{FigurePath, Measured};
 use super::results::Line;
-use model::{CPU_QUOTAS, HOST_NAME, MachineMatch, MetricInfo, RunState, WorkloadInfo, fact_text};
+use model::{CPU_QUOTAS, HOST_NAME, MetricInfo, RunState, WorkloadInfo, fact_text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The newest run, which decides what is comparable. Of two interleaved runs only the one by workers of this
@@ -68,7 +68,7 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
     if old.axis_parameter != new.axis_parameter || old.axis != new.axis {
         return Some(Incomparable::Axis { axis: old.axis.clone(), newest: new.axis.clone() });
     }
-    let machine_match = MachineMatch::new(&run.machine, &newest.machine);
+    let machine_match = run.machine.machine_match(&newest.machine);
     let quotas = [run, newest].map(|run| CPU_QUOTAS.iter().find_map(|key| fact(run, key)));
     let [machine, newest] = [run, newest].map(machine);
     // A table of another program knows of no CPU.
@@ -91,7 +91,7 @@ fn machine(run: &Measured) -> Machine {
 }
 
 fn fact(run: &Measured, key: &str) -> Option<String> {
-    run.machine.get(key).map(|fact| fact_text(key, fact))
+    run.machine.facts.get(key).map(|fact| fact_text(key, fact))
 }
 
 /// A line for each subject and point at which any run has a figure, and the figures in other units.

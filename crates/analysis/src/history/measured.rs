@@ -4,7 +4,7 @@ use crate::gather::Gathered;
 use crate::stats::bootstrap::{self, budget_interval, median_over_rounds};
 use crate::stats::random::generator;
 use crate::{Estimate, FailedAt, is_predicted};
-use model::{Fact, Parameters, Run, RunSummary, WorkloadInfo};
+use model::{Host, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// Replicates of a median: fewer than a table's, since weights need no second digit.
@@ -21,8 +21,8 @@ pub struct Measured {
     pub summary: RunSummary,
     /// The workload, as it described itself then.
     pub workload: WorkloadInfo,
-    /// What is known of the machine: facts by key.
-    pub machine: BTreeMap<String, Fact>,
+    /// What is known of the machine.
+    pub machine: Host,
     /// How it was measured, in the same form: CPUs that workers were pinned to, the clock.
     pub setting: BTreeMap<String, String>,
     /// Whether a model computed the figures.
@@ -69,7 +69,7 @@ pub fn measured(run: &Run, workload: &str, wanted: &Wanted) -> Option<Measured> 
     Some(Measured {
         summary: run.summary.clone(),
         workload: info.clone(),
-        machine: run.host_before.facts.clone(),
+        machine: run.host_before.clone(),
         setting: stated.map(|(key, value)| (key.to_owned(), value)).collect(),
         predicted: is_predicted(run),
         workers: workers(run),

@@ -8,7 +8,7 @@ use analysis::history::{
 };
 use analysis::stats::random::{generator, normal};
 use fixtures::{cell, run as run_of, workload};
-use model::{Parameters, Run, RunState, RunSummary, WorkloadInfo};
+use model::{Host, Parameters, Run, RunState, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
 fn made() -> WorkloadInfo {
@@ -49,11 +49,14 @@ fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
     Measured {
         summary: summary(number),
         workload: made(),
-        machine: BTreeMap::from([
-            ("cpu.model".into(), "A CPU".into()),
-            ("cpu.count".into(), "2".into()),
-            ("kernel.release".into(), "6.18".into()),
-        ]),
+        machine: Host {
+            facts: BTreeMap::from([
+                ("cpu.model".into(), "A CPU".into()),
+                ("cpu.count".into(), "2".into()),
+                ("kernel.release".into(), "6.18".into()),
+            ]),
+            ..Host::default()
+        },
         setting: BTreeMap::new(),
         predicted: false,
         workers: None,
@@ -102,7 +105,7 @@ fn a_step_has_its_run_its_size_and_the_differences() {
         let commit = if later { "9cf01cb" } else { "3701d31" };
         run.summary.labels.insert("commit".into(), commit.into());
         if later {
-            run.machine.insert("kernel.release".into(), "6.19".into());
+            run.machine.facts.insert("kernel.release".into(), "6.19".into());
             run.summary.version = "0.2.0".into();
         }
     }
@@ -187,7 +190,7 @@ fn shared(since: &[i64]) -> History {
             .collect();
         let mut run = run(number, &figures);
         if number >= 11 {
-            run.machine.insert("kernel.release".into(), "6.19".into());
+            run.machine.facts.insert("kernel.release".into(), "6.19".into());
         }
         run
     });
@@ -325,7 +328,7 @@ fn what_is_not_comparable_with_the_newest_is_left_out_with_the_reason() {
     let mut runs = with_a_step(12, 7, 1.2);
     runs[0].workload.version = 1;
     runs[1].workload.version = 1;
-    runs[2].machine.insert("cpu.model".into(), "Another CPU".into());
+    runs[2].machine.facts.insert("cpu.model".into(), "Another CPU".into());
     runs[3].workload.axis_parameter = "size".into();
     runs[3].workload.axis = "sizes".into();
     runs[4].predicted = true;
@@ -359,11 +362,11 @@ fn runs_of_another_machine_with_equal_hardware_are_left_out_by_its_name() {
     let mut runs = with_a_step(12, 7, 1.2);
     for (index, run) in runs.iter_mut().enumerate() {
         let (name, id) = if index < 4 { ("alpha", "1") } else { ("beta", "2") };
-        run.machine.insert(model::HOST_NAME.into(), name.into());
-        run.machine.insert(model::HOST_ID.into(), id.into());
+        run.machine.facts.insert(model::HOST_NAME.into(), name.into());
+        run.machine.facts.insert(model::HOST_ID.into(), id.into());
     }
     // A record of an older knee does not say which machine it was.
-    runs[0].machine.remove(model::HOST_ID);
+    runs[0].machine.facts.remove(model::HOST_ID);
     let history = joined(runs);
     let numbers: Vec<i64> = history.runs.iter().map(|run| run.number).collect();
     assert_eq!(numbers, [1, 5, 6, 7, 8, 9, 10, 11, 12]);

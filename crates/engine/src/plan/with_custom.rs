@@ -279,7 +279,8 @@ mod tests {
     fn a_password_reaches_workers_and_no_plan() {
         let typed = custom("a=curl http://me:secret@host/{n}");
         let mut secrets = Secrets::default();
-        let hidden = Box::new(secrets.hide_custom(None, &typed).unwrap());
+        let mut hidden = typed.clone();
+        secrets.hide_custom(None, &mut hidden).unwrap();
         let plan = plan(&request(Some(hidden.clone())), &[&Toy]).unwrap();
         assert!(!serde_json::to_string(&plan).unwrap().contains("secret"));
         assert_eq!(secrets.reveal_custom("toy", &hidden), *typed);
@@ -287,7 +288,8 @@ mod tests {
         assert_eq!(secrets.reveal_custom("toy", &plain), *plain);
         let values =
             Custom { words: [read_word("to=http://me:secret@host/")].into(), ..Custom::default() };
-        let hidden = secrets.hide_custom(Some("toy"), &values).unwrap();
+        let mut hidden = values.clone();
+        secrets.hide_custom(Some("toy"), &mut hidden).unwrap();
         assert_eq!(hidden.words["to"][0].text(), "http://***@host/");
         assert_eq!(secrets.reveal_custom("toy", &hidden), values);
     }

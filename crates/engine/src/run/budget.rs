@@ -60,11 +60,6 @@ impl Candidate {
     }
 }
 
-/// The place that a cell belongs to.
-pub fn cell_group(key: &CellKey) -> CellKey {
-    CellKey { round: 0, ..key.clone() }
-}
-
 /// How narrow the intervals of the next round's places have to be: wider ones are measured.
 pub fn goal(candidates: &[Candidate], precision: f64, left: Option<Duration>) -> f64 {
     debug_assert!(precision >= 0.0, "a precision is a share of a median");
@@ -133,7 +128,7 @@ impl<'a> Spender<'a> {
     }
 
     pub fn add(&mut self, cell: &Cell) {
-        let took = self.took.entry(cell_group(&cell.key)).or_default();
+        let took = self.took.entry(cell.key.in_first_round()).or_default();
         took.cells += 1;
         took.measured += u32::from(cell.outcome == Outcome::Measured);
         took.sum += Duration::from_nanos(cell.elapsed_ns);
@@ -155,7 +150,8 @@ impl<'a> Spender<'a> {
             }
         }
         let asked_before = key.round < self.round && key.round >= ROUNDS_FEWEST;
-        let wanted = self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&cell_group(key)));
+        let wanted =
+            self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&key.in_first_round()));
         key.round < ROUNDS_FEWEST || (wanted && !asked_before)
     }
 
@@ -181,7 +177,7 @@ impl<'a> Spender<'a> {
     /// Whether a cell of this place would outlast the budget.
     fn is_too_late(&self, key: &CellKey) -> bool {
         self.left().is_some_and(|left| {
-            let took = self.took.get(&cell_group(key)).copied().unwrap_or_default();
+            let took = self.took.get(&key.in_first_round()).copied().unwrap_or_default();
             left.is_zero() || left < took.sum / took.cells.max(1)
         })
     }

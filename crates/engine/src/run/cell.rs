@@ -81,7 +81,7 @@ pub(super) fn order(
 ) -> CellOrder {
     let (secrets, calibrated) = (&settings.secrets, &settings.clock);
     let key = secrets.reveal(key);
-    let info = plan.workloads.iter().find(|info| info.name == key.workload);
+    let info = plan.workload(&key.workload);
     CellOrder {
         axis: info.map(|info| info.axis_parameter.clone()).unwrap_or_default(),
         custom: info

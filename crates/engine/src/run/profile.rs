@@ -3,7 +3,6 @@
 
 use crate::probe::Region;
 use crate::run::Instrument;
-use crate::run::budget::cell_group;
 use crate::run::cell::order;
 use crate::run::keeper::Keeper;
 use crate::run::progress::RunProgress;
@@ -143,7 +142,7 @@ pub(super) fn profiled(
 
 /// Time of an operation of which these are the figures, over that in the timed rounds.
 fn slow_down(run: &Run, key: &CellKey, figures: Vec<f64>) -> Option<f64> {
-    let cells = run.cells.iter().filter(|cell| cell_group(&cell.key) == *key);
+    let cells = run.cells.iter().filter(|cell| cell.key.in_first_round() == *key);
     let timed = cells.flat_map(|cell| headline_samples(run, key, &cell.metrics)).collect();
     let (sampled, timed) = (median(figures)?, median(timed)?);
     let ratio = if headline(run, key)?.lower_is_better { sampled / timed } else { timed / sampled };
@@ -172,7 +171,7 @@ fn without_regions(run: &Run, key: &CellKey, regions: &[Region]) -> Option<Failu
 }
 
 fn headline<'a>(run: &'a Run, key: &CellKey) -> Option<&'a MetricInfo> {
-    run.plan.workloads.iter().find(|info| info.name == key.workload)?.headline(&key.subject)
+    run.plan.workload(&key.workload)?.headline(&key.subject)
 }
 
 /// A worker that has not ended by then is killed: that of the rounds, and more by what it measures longer.
@@ -190,7 +189,7 @@ struct Rate {
 /// At the plan's rate, unless the cell measures something whole that ended sooner in the timed rounds than that
 /// takes for [`PROFILE_SAMPLES_WANTED`].
 fn rate(run: &Run, key: &CellKey, plan: ProfilePlan) -> Rate {
-    let info = run.plan.workloads.iter().find(|info| info.name == key.workload);
+    let info = run.plan.workload(&key.workload);
     let is_whole = info.is_some_and(|info| info.trajectory || info.averages);
     let timed_ns = is_whole.then(|| timed_ns(run, key)).flatten();
     let rate = timed_ns
@@ -211,7 +210,7 @@ fn rate_for(timed_ns: f64, hz: u64) -> Rate {
 /// What the headline of a cell took in all of a timed round: the median.
 fn timed_ns(run: &Run, key: &CellKey) -> Option<f64> {
     let headline = headline(run, key)?;
-    let cells = run.cells.iter().filter(|cell| cell_group(&cell.key) == *key);
+    let cells = run.cells.iter().filter(|cell| cell.key.in_first_round() == *key);
     let metrics =
         cells.flat_map(|cell| &cell.metrics).filter(|metric| metric.name == headline.name);
     let is_time = headline.unit == "ns";

@@ -29,13 +29,11 @@ impl Settings {
     }
 }
 
-/// Values of parameters with user names and passwords in URLs. Plans and records have them without; only
-/// workers get them as they were typed.
+/// Texts and values of parameters with user names and passwords in URLs. Plans and records have them without;
+/// only workers get them as they were typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets {
     values: BTreeMap<HiddenValue, Value>,
-    /// Texts of commands and servers, by what a plan has instead.
-    texts: BTreeMap<String, String>,
 }
 
 /// Where a plan has a value without its user name or password.
@@ -43,24 +41,29 @@ pub struct Secrets {
 struct HiddenValue {
     /// The workload that alone has the value; none where all have it.
     workload: Option<String>,
+    /// The parameter, or [`TEXT`].
     parameter: String,
     hidden: Value,
 }
 
-/// Why a value can't be planned without its user name or password.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// In the place of a parameter's name: a text of a command or a server.
+const TEXT: &str = "";
+
+/// Why a value can't be planned without its user name or password: a record would not say what it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HideError {
-    /// Another value of the parameter is the same without it.
-    Ambiguous {
-        /// What both are then.
-        hidden: Value,
-    },
+    /// Another value of the parameter is the same without it: this.
+    #[error(
+        "`{0}`: two texts differ only in user name or password, which are not recorded; measure one of them"
+    )]
+    Ambiguous(Value),
     /// It was hidden before: what was typed is what a record shows.
-    AlreadyHidden,
+    #[error("`{0}`: *** is where a record has no user name and password; type them")]
+    AlreadyHidden(Value),
 }
 
 impl Secrets {
-    /// A value of `parameter` as a plan may hold it, for `workload` alone where one is named. What is removed
+    /// Makes a value of `parameter` what a plan may hold, for `workload` alone where one is named. What is removed
     /// from it is kept here.
     ///
     /// # Errors
@@ -69,62 +72,53 @@ impl Secrets {
         &mut self,
         workload: Option<&str>,
         parameter: &str,
-        value: &Value,
-    ) -> Result<Value, HideError> {
+        value: &mut Value,
+    ) -> Result<(), HideError> {
         let text = value.to_string();
         if printable::is_without_user_info(&text) {
-            return Err(HideError::AlreadyHidden);
+            return Err(HideError::AlreadyHidden(value.clone()));
         }
         let hidden = Value::from(printable::word_without_user_info(&text).as_ref());
         if hidden == text.as_str() {
-            return Ok(value.clone());
+            return Ok(());
         }
         let (workload, parameter) = (workload.map(str::to_owned), parameter.to_owned());
         let key = HiddenValue { workload, parameter, hidden: hidden.clone() };
-        match self.values.insert(key, value.clone()) {
-            Some(previous) if previous != *value => Err(HideError::Ambiguous { hidden }),
-            _ => Ok(hidden),
+        let typed = std::mem::replace(value, hidden);
+        match self.values.insert(key, typed.clone()) {
+            Some(previous) if previous != typed => Err(HideError::Ambiguous(value.clone())),
+            _ => Ok(()),
         }
     }
 
-    /// What a user added as a plan may hold it, to `workload` alone where one is named. What is removed from it
-    /// is kept here.
+    /// The same of each text and value that a user added, to `workload` alone where one is named.
     ///
     /// # Errors
-    /// Where a worker could not get it back, with the text or the value.
+    /// Where a worker could not get one of them back.
     pub fn hide_custom(
         &mut self,
         workload: Option<&str>,
-        custom: &Custom,
-    ) -> Result<Custom, (String, HideError)> {
-        for text in custom.texts() {
-            let hidden = printable::word_without_user_info(text);
-            if printable::is_without_user_info(text) {
-                return Err((text.to_owned(), HideError::AlreadyHidden));
-            }
-            if hidden == text {
-                continue;
-            }
-            let previous = self.texts.insert(hidden.to_string(), text.to_owned());
-            if previous.is_some_and(|previous| previous != text) {
-                let hidden = Value::from(hidden.as_ref());
-                return Err((text.to_owned(), HideError::Ambiguous { hidden }));
-            }
+        custom: &mut Custom,
+    ) -> Result<(), HideError> {
+        for text in custom.texts_mut() {
+            let mut value = Value::Word(text.clone());
+            // A flag adds to what a suite has for a workload: the texts of both are in one plan.
+            self.hide(None, TEXT, &mut value)?;
+            *text = value.to_string();
         }
-        let mut hidden =
-            custom.with_texts(|text| printable::word_without_user_info(text).into_owned());
-        for (word, values) in &mut hidden.words {
-            for value in values {
-                *value =
-                    self.hide(workload, word, value).map_err(|error| (value.to_string(), error))?;
-            }
+        for (word, values) in &mut custom.words {
+            values.iter_mut().try_for_each(|value| self.hide(workload, word, value))?;
         }
-        Ok(hidden)
+        Ok(())
     }
 
     pub(crate) fn reveal_custom(&self, workload: &str, custom: &Custom) -> Custom {
-        let typed = |text: &str| self.texts.get(text).cloned().unwrap_or_else(|| text.to_owned());
-        let mut custom = custom.with_texts(typed);
+        let mut custom = custom.clone();
+        for text in custom.texts_mut() {
+            let mut value = Value::Word(text.clone());
+            self.reveal_value(workload, TEXT, &mut value);
+            *text = value.to_string();
+        }
         for (word, values) in &mut custom.words {
             for value in values {
                 self.reveal_value(workload, word, value);
@@ -151,8 +145,9 @@ impl Secrets {
         if self.values.is_empty() {
             return cell;
         }
+        let values = self.values.iter().filter(|(key, _)| key.parameter != TEXT);
         let rule = |text: &str| {
-            self.values.iter().fold(text.to_owned(), |text, (key, value)| {
+            values.clone().fold(text.to_owned(), |text, (key, value)| {
                 text.replace(&value.to_string(), &key.hidden.to_string())
             })
         };
@@ -183,7 +178,8 @@ mod tests {
         name: &str,
         value: &str,
     ) -> Result<String, HideError> {
-        secrets.hide(workload, name, &value.into()).map(|hidden| hidden.to_string())
+        let mut value = Value::from(value);
+        secrets.hide(workload, name, &mut value).map(|()| value.to_string())
     }
 
     fn revealed(secrets: &Secrets, workload: &str, parameters: &[(&str, &str)]) -> Vec<String> {
@@ -219,9 +215,9 @@ mod tests {
         hide(&mut secrets, None, "to", "http://a:b@h").unwrap();
         hide(&mut secrets, None, "to", "http://a:b@h").unwrap();
         let ambiguous = hide(&mut secrets, None, "to", "http://a:c@h");
-        assert_eq!(ambiguous, Err(HideError::Ambiguous { hidden }));
+        assert_eq!(ambiguous, Err(HideError::Ambiguous(hidden.clone())));
         let typed = hide(&mut secrets, None, "to", "http://***@h");
-        assert_eq!(typed, Err(HideError::AlreadyHidden));
+        assert_eq!(typed, Err(HideError::AlreadyHidden(hidden)));
     }
 
     #[test]

@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-/// What completes a run: `knee run --resume=3 --record lab.db`. No record is named where it is the usual one.
+/// What completes a run: `knee run --resume=3 --record lab.db`.
 pub fn resume_command(run: i64, record: Option<&Path>) -> String {
-    let record =
-        record.map(|record| format!(" --record {}", shell_word(&record.to_string_lossy())));
-    format!("knee run --resume={run}{}", record.unwrap_or_default())
+    format!("knee run --resume={run}{}", record_flag(record))
+}
+
+/// The end of a command: ` --record lab.db`. No record is named where it is the usual one.
+pub fn record_flag(record: Option<&Path>) -> String {
+    let flag = |record: &Path| format!(" --record {}", shell_word(&record.to_string_lossy()));
+    record.map(flag).unwrap_or_default()
 }
 
 /// A word of a command line, quoted for a POSIX shell.

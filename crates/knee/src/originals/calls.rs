@@ -42,7 +42,7 @@ pub fn calls(out: &mut String, name: &str, columns: &[Column], run: &Run) {
 
 /// What a column says: `fork (fork + first byte of the child)`.
 fn meaning(run: &Run, (workload, metric): Column) -> String {
-    let workload = run.plan.workloads.iter().find(|info| info.name == workload);
+    let workload = run.plan.workload(workload);
     let metrics = workload.map_or(&[][..], |info| &info.metrics);
     let about = metrics.iter().find(|info| info.name == metric);
     about.map_or_else(|| metric.to_owned(), |info| format!("{metric} ({})", info.about))

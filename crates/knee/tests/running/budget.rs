@@ -10,7 +10,7 @@ use std::collections::HashMap;
 fn rounds(run: &Run) -> Vec<usize> {
     let mut cells_by_group: HashMap<CellKey, usize> = HashMap::new();
     for cell in &run.cells {
-        *cells_by_group.entry(engine::budget::cell_group(&cell.key)).or_default() += 1;
+        *cells_by_group.entry(cell.key.in_first_round()).or_default() += 1;
     }
     cells_by_group.into_values().collect()
 }

@@ -181,7 +181,7 @@ fn check_cells(run: &Run) -> Result<(), Unreadable> {
 
 fn check_profile(run: &Run) -> Result<(), Unreadable> {
     run.profile.check().map_err(Unreadable::new)?;
-    let planned = run.plan.cells.iter().map(|key| CellKey { round: 0, ..key.clone() });
+    let planned = run.plan.cells.iter().map(CellKey::in_first_round);
     let planned: HashSet<CellKey> = planned.collect();
     run.profile.cells.iter().enumerate().try_for_each(|(index, cell)| {
         ensure(planned.contains(&cell.key), || {

@@ -4,6 +4,7 @@ use super::clocks::Scope;
 use crate::symbols::addresses::{CodeAddress, MappedFiles};
 use crate::symbols::maps::{Mapping, Maps};
 use crate::threads::{ProcessName, program_of};
+use indexmap::IndexSet;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
@@ -49,9 +50,9 @@ pub(super) struct Processes {
     by_pid: HashMap<u32, Process>,
     ended: VecDeque<(u64, u32)>,
     pub files: MappedFiles,
-    pub names: Indexed<String>,
-    pub addresses: Indexed<CodeAddress>,
-    pub nodes: Indexed<Node>,
+    pub names: IndexSet<String>,
+    pub addresses: IndexSet<CodeAddress>,
+    pub nodes: IndexSet<Node>,
     pub samples: Vec<StackSample>,
     /// Threads that have inherited their clocks, where clocks are of threads.
     pub started: BTreeSet<u32>,
@@ -61,26 +62,9 @@ pub(super) struct Processes {
     foreign: u64,
 }
 
-/// Values, each once, by the order in which they came.
-pub(super) struct Indexed<T> {
-    pub values: Vec<T>,
-    indices: HashMap<T, u32>,
-}
-
-impl<T> Default for Indexed<T> {
-    fn default() -> Self {
-        Indexed { values: Vec::new(), indices: HashMap::new() }
-    }
-}
-
-impl<T: Clone + Eq + Hash> Indexed<T> {
-    /// The index of a value, which is added if it is new.
-    pub fn index(&mut self, value: T) -> u32 {
-        *self.indices.entry(value).or_insert_with_key(|value| {
-            self.values.push(value.clone());
-            self.values.len() as u32 - 1
-        })
-    }
+/// The index of a value, which is added if it is new.
+pub(super) fn interned<T: Eq + Hash>(values: &mut IndexSet<T>, value: T) -> u32 {
+    values.insert_full(value).0 as u32
 }
 
 impl Processes {
@@ -246,11 +230,11 @@ impl Processes {
         let (name, maps) = (process.name.clone(), Arc::clone(&process.maps));
         let locate = |address| files.locate(pid, &process.program, &maps, address);
         let stack = located_stack(chain, locate);
-        let content = self.names.index(name);
-        let mut node = self.nodes.index(Node { caller: None, content });
+        let content = interned(&mut self.names, name);
+        let mut node = interned(&mut self.nodes, Node { caller: None, content });
         for address in stack.into_iter().rev() {
-            let content = self.addresses.index(address);
-            node = self.nodes.index(Node { caller: Some(node), content });
+            let content = interned(&mut self.addresses, address);
+            node = interned(&mut self.nodes, Node { caller: Some(node), content });
         }
         Some(node)
     }

@@ -1,6 +1,6 @@
 //! The stacks of waits: what they are for, and the line of the program that waits or ends the wait.
 
-use super::processes::Processes;
+use super::processes::{Processes, interned};
 use super::wait_kind::{is_interrupt, of_program, wait_kind};
 use super::waits::{Reason, WaitSpan};
 use super::{LOOKUP_MAX, Naming};
@@ -69,7 +69,7 @@ impl Naming {
     }
 
     fn parts(&self, processes: &Processes, (node, waker, reason): Key) -> (WaitKind, Part, Part) {
-        let mut waiter = Part { nodes: path(processes, node), site: None };
+        let mut waiter = Part { nodes: processes.path(node), site: None };
         let kind = match reason {
             Reason::NoCpu => Some(WaitKind::Cpu),
             Reason::OthersHaveCpu => Some(WaitKind::CpuOfOthers),
@@ -79,7 +79,7 @@ impl Naming {
         if let Some(kind) = kind {
             return (kind, waiter, Part::default());
         }
-        let nodes = waker.map(|waker| path(processes, waker)).unwrap_or_default();
+        let nodes = waker.map(|waker| processes.path(waker)).unwrap_or_default();
         let mut waker = Part { nodes, site: None };
         let kind = match reason {
             Reason::Is(kind) => of_program(kind, &self.frames_of(&waiter)),
@@ -94,7 +94,7 @@ impl Naming {
     }
 
     fn frames_of(&self, part: &Part) -> Vec<&Frame> {
-        let frame = |node: &u32| &self.frames.values[self.of_nodes[node] as usize];
+        let frame = |node: &u32| &self.frames[self.of_nodes[node] as usize];
         part.nodes.iter().map(frame).collect()
     }
 
@@ -106,10 +106,10 @@ impl Naming {
         lines: &HashMap<u32, SourceSite>,
     ) -> Vec<u32> {
         let mut stack = self.part(waiter, lines);
-        let kind = self.frames.index(made(FrameKind::Wait, kind.name()));
+        let kind = interned(&mut self.frames, made(FrameKind::Wait, kind.name()));
         stack.insert(1.min(stack.len()), kind);
         if let [process, ..] = waker.nodes[..] {
-            stack.push(self.frames.index(made(FrameKind::Waker, "ended by")));
+            stack.push(interned(&mut self.frames, made(FrameKind::Waker, "ended by")));
             // One that ends has no stack in its program any more.
             let has_site = waker.site.is_some();
             stack.extend(if has_site {
@@ -130,11 +130,11 @@ impl Naming {
                 && let Some(SourceSite { inlined, line }) = lines.get(node)
             {
                 if let Some(function) = inlined {
-                    let outer = self.frames.values[frame as usize].clone();
+                    let outer = self.frames[frame as usize].clone();
                     let function = printable::replace_unprintable(function);
-                    frames.push(self.frames.index(Frame { function, ..outer }));
+                    frames.push(interned(&mut self.frames, Frame { function, ..outer }));
                 }
-                frames.push(self.frames.index(made(FrameKind::Line, line)));
+                frames.push(interned(&mut self.frames, made(FrameKind::Line, line)));
             }
         }
         frames
@@ -175,13 +175,6 @@ fn key(span: &WaitSpan) -> Key {
 
 fn made(kind: FrameKind, function: &str) -> Frame {
     Frame { function: function.to_owned(), module: String::new(), kind }
-}
-
-fn path(processes: &Processes, node: u32) -> Vec<u32> {
-    let caller = |node: &u32| processes.nodes.values[*node as usize].caller;
-    let mut nodes: Vec<u32> = std::iter::successors(Some(node), caller).collect();
-    nodes.reverse();
-    nodes
 }
 
 /// The index of the innermost function that is the program's own; where all are a library's, of the innermost one that the

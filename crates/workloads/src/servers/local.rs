@@ -2,7 +2,6 @@
 
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
 use std::fs::{read_dir, read_link};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,37 +17,20 @@ const END_SHOWS_MAX: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Why the processes of a server can't be looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
     /// It is on another machine, or in a network namespace of its own.
+    #[error("{} is not an address of this machine", .0.ip())]
     Elsewhere(SocketAddr),
     /// This network namespace has no socket that listens there.
+    #[error("no process of this network namespace listens at {0} (a container has its own)")]
     NoListener(SocketAddr),
     /// Its socket is there, and belongs to a process of another user.
+    #[error("the process that listens at {0} belongs to another user (root may look at it)")]
     NotPermitted(SocketAddr),
     /// No process that can be seen listens at its unix socket.
+    #[error("no process that knee may look at listens at the socket by this path")]
     NoneAtSocket,
-}
-
-impl fmt::Display for NotFound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotFound::Elsewhere(address) => {
-                write!(f, "{} is not an address of this machine", address.ip())
-            }
-            NotFound::NoListener(address) => write!(
-                f,
-                "no process of this network namespace listens at {address} (a container has its own)"
-            ),
-            NotFound::NotPermitted(address) => write!(
-                f,
-                "the process that listens at {address} belongs to another user (root may look at it)"
-            ),
-            NotFound::NoneAtSocket => {
-                f.write_str("no process that knee may look at listens at the socket by this path")
-            }
-        }
-    }
 }
 
 /// A server that runs on this machine.

@@ -10,7 +10,7 @@ use crate::output::{is_quiet, print_note};
 use crate::remedies::explained;
 use archive::{Archive, Error, Location, Merged, ServerFault, pick};
 use engine::Stop;
-use findings::format::shell_word;
+use findings::format::{record_flag, shell_word};
 use killed::push_killed;
 use model::{Run, RunState, RunSummary};
 use printable::{quantity, replace_unprintable};
@@ -255,10 +255,8 @@ impl Unpushed {
 
 /// The command that pushes runs. A URL is shown without its password, which the environment may have.
 fn again(to: &Location, runs: &str, record_file: &RecordFile) -> String {
-    let record = record_file.flag();
-    let record = record.map(|file| format!(" --record {}", shell_word(&file.to_string_lossy())));
     let to = shell_word(&to.to_string());
-    format!("knee record push {to} {runs}{}", record.unwrap_or_default())
+    format!("knee record push {to} {runs}{}", record_flag(record_file.flag()))
 }
 
 /// Refuses, before anything is measured, an archive that this knee can never push to.

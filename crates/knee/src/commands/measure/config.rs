@@ -5,7 +5,7 @@ use crate::exit::Trouble;
 use engine::{Overrides, RunRequest, Workload};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use suites::{Suite, Wrong};
+use suites::Suite;
 
 pub const NAME: &str = "knee.toml";
 
@@ -23,7 +23,8 @@ pub fn built_in() -> Result<BTreeMap<String, Suite>, Trouble> {
 }
 
 fn suites_of(file: &Path, text: &str) -> Result<BTreeMap<String, Suite>, Trouble> {
-    suites::read(text, workloads::all()).map_err(|why| wrong(file, &why))
+    suites::read(text, workloads::all())
+        .map_err(|why| Trouble::usage(format!("{}: {why}", file.display())))
 }
 
 fn file(named: Option<&Path>) -> Result<Option<(PathBuf, String)>, Trouble> {
@@ -70,10 +71,6 @@ fn nearest() -> Option<PathBuf> {
     here.ancestors().map(|directory| directory.join(NAME)).find(|file| file.is_file())
 }
 
-fn wrong(file: &Path, why: &Wrong) -> Trouble {
-    Trouble::usage(format!("{}: {why}", file.display()))
-}
-
 /// The request of the flags, with that of their suite where no flag says otherwise.
 pub fn with_suite(flags: &RunFlags, request: RunRequest) -> Result<RunRequest, Trouble> {
     let (Some(name), Some(named)) = (&flags.suite, named(flags)?) else { return Ok(request) };
@@ -90,11 +87,10 @@ pub fn with_suite(flags: &RunFlags, request: RunRequest) -> Result<RunRequest, T
 
 fn no_such(name: &str, file: &Path, all: &BTreeMap<String, Suite>) -> Trouble {
     let names: Vec<&str> = all.keys().map(String::as_str).collect();
-    let hint = match (quantities::nearest(name, &names).as_slice(), names.as_slice()) {
-        ([], []) => "it has none".to_owned(),
-        ([], names) => format!("it has {}", names.join(", ")),
-        (candidates, _) => format!("did you mean {}?", candidates.join(" or ")),
-    };
+    let hint = quantities::did_you_mean(name, &names).unwrap_or_else(|| match names.as_slice() {
+        [] => "it has none".to_owned(),
+        names => format!("it has {}", names.join(", ")),
+    });
     Trouble::usage(format!("{}: no suite is called `{name}`; {hint}", file.display()))
 }
 
@@ -118,28 +114,24 @@ fn unless_typed(
     typed: &RunRequest,
 ) -> Result<Overrides, Trouble> {
     let axis = grown(name, &mut overrides, typed);
-    if !typed.points.is_empty() {
+    if !typed.points.is_empty() || typed.parameters.contains_key(&axis) {
         overrides.points.clear();
         overrides.parameters.remove(&axis);
-    }
-    if typed.parameters.contains_key(&axis) {
-        overrides.points.clear();
     }
     overrides.parameters.retain(|parameter, _| !typed.parameters.contains_key(parameter));
     if typed.rounds.is_some() {
         overrides.rounds = None;
     }
-    let had = !overrides.subjects.is_empty();
-    if typed.subjects.is_empty() {
-        let subjects = workloads::find(name).map_or_else(Vec::new, Workload::subjects);
-        let subjects: Vec<&str> =
-            subjects.iter().map(|subject| subject.info.name.as_str()).collect();
-        let without = quantities::expanded(&typed.without, &subjects);
-        overrides.subjects.retain(|subject| !without.contains(subject));
-    } else {
+    if !typed.subjects.is_empty() {
         overrides.subjects.clear();
+        return Ok(overrides);
     }
-    if had && overrides.subjects.is_empty() && typed.subjects.is_empty() {
+    let subjects = workloads::find(name).map_or_else(Vec::new, Workload::subjects);
+    let subjects: Vec<&str> = subjects.iter().map(|subject| subject.info.name.as_str()).collect();
+    let without = quantities::expanded(&typed.without, &subjects);
+    let had = !overrides.subjects.is_empty();
+    overrides.subjects.retain(|subject| !without.contains(subject));
+    if had && overrides.subjects.is_empty() {
         return Err(Trouble::usage(format!(
             "nothing of {name} is left to compare; leave fewer out"
         )));

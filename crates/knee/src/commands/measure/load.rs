@@ -1,7 +1,6 @@
 //! `knee load`: load on a server, by plan and not by what the server lets through.
 
 mod find;
-mod live;
 mod point;
 mod recorded;
 mod report;

@@ -241,7 +241,7 @@ fn conclude(
     }
     let page = asked.output.clone().unwrap_or_else(|| page(&claimed.run, file, recorded));
     let pages = [(claimed.run, conclusions)];
-    let written = report::write(&page, Some(file), &pages);
+    let written = report::write(&page, Some(file), &::report::html::page(&pages));
     let [(run, conclusions)] = pages;
 
     let mut files = Vec::new();
@@ -301,9 +301,8 @@ fn nothing_measured(conclusions: &Conclusions) -> Trouble {
 
 /// Whether cells of the user's own commands failed: a script must not take what is left for the whole.
 fn failed_cells(run: &Run, conclusions: &Conclusions) -> Option<Trouble> {
-    let is_own = |name: &str| {
-        run.plan.workloads.iter().any(|workload| workload.name == name && workload.custom.is_some())
-    };
+    let is_own =
+        |name: &str| run.plan.workload(name).is_some_and(|workload| workload.custom.is_some());
     let groups = conclusions.caveats.iter().filter_map(|caveat| match caveat {
         Caveat::FailedCells(group) if is_own(&group.series.workload) => {
             Some((group.cells, caveat.warning().what))

@@ -23,7 +23,6 @@ use flags::{Compare, Judgement, Output};
 use junit::Case;
 use model::Run;
 use std::collections::BTreeSet;
-use std::path::Path;
 use verdict::Evidence;
 
 pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
@@ -39,10 +38,10 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     if names.len() > 2 && compare.judgement.junit.is_some() {
         return Err(Trouble::usage("--junit has the test cases of two runs: leave out the others"));
     }
-    if names.len() > 2 {
-        return several::compare(compare, &names);
-    }
-    let (base, new) = runs(compare, &names)?;
+    let [base, new] = match <[Run; 2]>::try_from(runs(compare, &names)?) {
+        Ok(two) => two,
+        Err(more) => return several::compare(compare, more, &names),
+    };
     let Compare { across, judgement, output, .. } = compare;
     let comparison = compared((&base, &new), *across, judgement, output, 1)?;
     let verdict = verdict(judgement, &comparison, false);
@@ -162,7 +161,8 @@ impl Compared<'_> {
     ) -> Result<(), Trouble> {
         let left = |name: &String| format!("Baseline {name}: left as it was\n");
         if let Some(page) = &output.page {
-            if let Err(trouble) = self.write(page, output) {
+            let record = record_path(&output.record_file).ok();
+            if let Err(trouble) = report::write(page, record.as_deref(), &(self.page)()) {
                 notes.extend(judgement.save_baseline.as_ref().map(left));
                 return Err(trouble);
             }
@@ -179,13 +179,6 @@ impl Compared<'_> {
             name => notes.extend(name.as_ref().map(left)),
         }
         Ok(())
-    }
-
-    fn write(&self, file: &Path, output: &Output) -> Result<(), Trouble> {
-        // The record may have come to be since the file was looked at.
-        report::check(file, record_path(&output.record_file).ok().as_deref())?;
-        let page = (self.page)();
-        files::write(file, |out| out.write_all(page.as_bytes()))
     }
 }
 
@@ -246,16 +239,21 @@ fn names(compare: &Compare) -> Result<Vec<String>, Trouble> {
     }
 }
 
-fn runs(compare: &Compare, names: &[String]) -> Result<(Run, Run), Trouble> {
-    let file = &compare.output.record_file;
-    let (base, new) = (read_run(&names[0], file)?, read_run(&names[1], file)?);
-    if base.summary.id == new.summary.id {
-        return Err(Trouble::usage(format!(
-            "both are run {} ({}); name another, or measure one: `knee run`",
-            new.summary.number, new.summary.id
-        )));
+/// The runs of these names, each another one.
+fn runs(compare: &Compare, names: &[String]) -> Result<Vec<Run>, Trouble> {
+    let mut runs: Vec<Run> = Vec::new();
+    for name in names {
+        let run = read_run(name, &compare.output.record_file)?;
+        if runs.iter().any(|earlier| earlier.summary.id == run.summary.id) {
+            let run = format!("run {} ({})", run.summary.number, run.summary.id);
+            return Err(Trouble::usage(match names.len() {
+                2 => format!("both are {run}; name another, or measure one: `knee run`"),
+                _ => format!("{name}: {run} is named twice"),
+            }));
+        }
+        runs.push(run);
     }
-    Ok((base, new))
+    Ok(runs)
 }
 
 /// The record that the last of these runs is in: that of its own name, or the one in use.

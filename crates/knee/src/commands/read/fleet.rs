@@ -2,9 +2,8 @@
 
 use crate::commands::keep::record_file::RecordFile;
 use crate::commands::measure::launchers::is_recurring_id;
-use crate::commands::{concluded_runs, opened};
-use crate::exit::{Trouble, complain};
-use crate::remedies::explained;
+use crate::commands::{concluded_runs, loaded, opened};
+use crate::exit::Trouble;
 use ::report::matrix::{FleetHead, Matrix};
 use analysis::compare::{Fleet, Terms, compare_fleet};
 use clap::Args;
@@ -46,17 +45,8 @@ pub fn machines(
     let summaries = archive.runs()?;
     let id = fleet_id(&summaries, name)?;
     let (members, mut missing) = members(&summaries, &id);
-    let mut runs = Vec::new();
-    for summary in &members {
-        match archive.load(summary.number) {
-            Ok(run) => runs.push(run),
-            Err(error) => complain(&format!(
-                "knee: run {} is left out: {}",
-                summary.number,
-                explained(&error)
-            )),
-        }
-    }
+    let loaded = members.iter().filter_map(|summary| loaded(&*archive, summary.number));
+    let mut runs: Vec<Run> = loaded.collect();
     narrow(&mut runs)?;
     let names = names(&runs);
     missing.extend(runs.iter().zip(&names).filter_map(|(run, name)| failed(run, name)));

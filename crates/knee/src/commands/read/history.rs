@@ -4,17 +4,15 @@ mod gate;
 
 use crate::commands::keep::record_file::RecordFile;
 use crate::commands::read::report::check;
-use crate::commands::{concluded_runs, opened, record_location};
-use crate::exit::{Exit, Trouble, complain};
+use crate::commands::{concluded_runs, loaded, opened, record_location};
+use crate::exit::{Exit, Trouble};
 use crate::files;
 use crate::output::{print, print_json, style};
-use crate::remedies::explained;
 use crate::usage;
 use ::report::matrix::{Matrix, html, json, terminal};
 use analysis::compare;
 use analysis::history::across::{RunOfValue, across, choose, narrow};
 use analysis::history::{Measured, Terms, Wanted, history as join, measured};
-use archive::Archive;
 use clap::{Args, ValueEnum};
 use gate::Gate;
 use jiff::Timestamp;
@@ -221,15 +219,6 @@ fn wanted(ask: &History, run: &Run) -> Wanted {
         points: ask.points.clone(),
         all: ask.all,
     }
-}
-
-/// A run; one that can't be read is named and left out.
-fn loaded(archive: &dyn Archive, number: i64) -> Option<Run> {
-    let run = archive.load(number);
-    run.inspect_err(|error| {
-        complain(&format!("knee: run {number} is left out: {}", explained(error)));
-    })
-    .ok()
 }
 
 fn is_wanted(ask: &History, run: &RunSummary) -> bool {

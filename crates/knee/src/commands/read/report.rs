@@ -6,12 +6,11 @@ use crate::commands::{concluded, read_run, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::print_note;
-use ::model::Run;
+use ::report::export::Head;
+use ::report::{html, matrix};
 use analysis::compare::Terms;
 use analysis::thresholds::MARGIN;
 use clap::Args;
-use findings::Conclusions;
-use report::export::Head;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -34,27 +33,26 @@ const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html
 pub fn report(ask: &Report) -> Result<Exit, Trouble> {
     let record = record_path(&ask.record_file).ok();
     check(&ask.output, record.as_deref())?;
-    if let Some(name) = &ask.fleet.fleet {
-        return report_fleet(ask, name);
-    }
-    let mut pages = Vec::new();
-    for name in &ask.runs {
-        let run = read_run(name, &ask.record_file)?;
-        let conclusions = concluded(&run, name, &ask.record_file);
-        pages.push((run, conclusions));
-    }
-    write(&ask.output, record.as_deref(), &pages)?;
+    let page = if let Some(name) = &ask.fleet.fleet {
+        page_of_fleet(name, &ask.record_file)?
+    } else {
+        let mut runs = Vec::new();
+        for name in &ask.runs {
+            let run = read_run(name, &ask.record_file)?;
+            let conclusions = concluded(&run, name, &ask.record_file);
+            runs.push((run, conclusions));
+        }
+        html::page(&runs)
+    };
+    write(&ask.output, record.as_deref(), &page)?;
     print_note(&format!("Report: {}\n", ask.output.display()))?;
     Ok(Exit::Done)
 }
 
-fn report_fleet(ask: &Report, name: &str) -> Result<Exit, Trouble> {
+fn page_of_fleet(name: &str, record_file: &RecordFile) -> Result<String, Trouble> {
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
-    let machines = fleet::machines(name, &ask.record_file, &terms, |_| Ok(()))?;
-    let page = ::report::matrix::html::page(&machines.runs, &machines.matrix());
-    files::write(&ask.output, |out| out.write_all(page.as_bytes()))?;
-    print_note(&format!("Report: {}\n", ask.output.display()))?;
-    Ok(Exit::Done)
+    let machines = fleet::machines(name, record_file, &terms, |_| Ok(()))?;
+    Ok(matrix::html::page(&machines.runs, &machines.matrix()))
 }
 
 /// Whether a page may be written to `file`: it is new, or a page already, and not the `record`.
@@ -62,12 +60,8 @@ pub fn check(file: &Path, record: Option<&Path>) -> Result<(), Trouble> {
     files::check(file, &PAGE, record.as_slice())
 }
 
-pub fn write(
-    file: &Path,
-    record: Option<&Path>,
-    runs: &[(Run, Conclusions)],
-) -> Result<(), Trouble> {
+/// Writes a page. The record may have come to be since the file was looked at.
+pub fn write(file: &Path, record: Option<&Path>, page: &str) -> Result<(), Trouble> {
     check(file, record)?;
-    let page = report::html::page(runs);
     files::write(file, |out| out.write_all(page.as_bytes()))
 }

@@ -11,7 +11,7 @@ use crate::commands::{concluded, read_run};
 use crate::exit::{Exit, Trouble};
 use crate::output::{is_quiet, print, print_json, style};
 use clap::Args;
-use findings::format::shell_word;
+use findings::format::record_flag;
 use findings::{Caveat, Conclusions};
 use model::Run;
 use report::layout::{Detail, Style};
@@ -119,7 +119,7 @@ pub fn show_analysed(
 ) -> Result<Exit, Trouble> {
     let analysed = [analysed];
     if let Some(page) = page {
-        write(page, record, &analysed)?;
+        write(page, record, &report::html::page(&analysed))?;
     }
     let [(run, conclusions)] = &analysed;
     if json {
@@ -147,9 +147,7 @@ pub fn side_by_side(run: &Run, name: &str, file: &RecordFile) -> Vec<String> {
             && cells.all(|cell| Some(cell.key.point) == first)
     };
     let workloads = run.plan.workloads.iter().filter(is_list);
-    let record =
-        file.flag().map(|file| format!(" --record {}", shell_word(&file.to_string_lossy())));
-    let record = record.unwrap_or_default();
+    let record = record_flag(file.flag());
     let line = |info: &model::WorkloadInfo| {
         format!("Next to another machine's: knee show {} {name} OTHER.db{record}", info.name)
     };
@@ -210,6 +208,5 @@ fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
 }
 
 pub fn command(run: &str, file: Option<&Path>) -> String {
-    let record = file.map(|file| format!(" --record {}", shell_word(&file.to_string_lossy())));
-    format!("knee show {run}{}", record.unwrap_or_default())
+    format!("knee show {run}{}", record_flag(file))
 }

@@ -55,13 +55,8 @@ impl Bench {
 
     /// Measures, keeps in the record, and reads back from it.
     pub fn measured(&mut self, request: &RunRequest) -> Result<Run, Trouble> {
-        let mut run = self.begun(request)?;
-        let [archive, _] = &mut self.archives;
-        run.summary.number = archive.begin(&run)?;
-        let (mut workers, archive) = (Starter::default(), Some::<&mut dyn RunWriter>(archive));
-        let side = Side { run: &mut run, archive, instrument: &mut workers, judge: None };
-        let unsaved = engine::run(vec![side], &self.settings, &mut self.shown);
-        self.read_back(&run, unsaved[0].as_ref())
+        let [run] = self.kept([self.begun(request)?], [Starter::default()])?;
+        Ok(run)
     }
 
     /// Measures twice, cell by cell in turns: by workers of this knee, and by those of `new`.
@@ -69,10 +64,18 @@ impl Bench {
         let mut runs = [self.begun(request)?, self.begun(request)?];
         runs[0].plan.paired_with.clone_from(&runs[1].summary.id);
         runs[1].plan.paired_with.clone_from(&runs[0].summary.id);
+        self.kept(runs, [Starter::default(), new])
+    }
+
+    /// Measures the runs, each by the workers of its own starter, and reads them back from the record.
+    fn kept<const SIDES: usize>(
+        &mut self,
+        mut runs: [Run; SIDES],
+        mut workers: [Starter; SIDES],
+    ) -> Result<[Run; SIDES], Trouble> {
         for (run, archive) in runs.iter_mut().zip(&mut self.archives) {
             run.summary.number = archive.begin(run)?;
         }
-        let mut workers = [Starter::default(), new];
         let sides = runs.iter_mut().zip(&mut self.archives).zip(&mut workers);
         let sides = sides.map(|((run, archive), instrument)| Side {
             run,
@@ -81,25 +84,23 @@ impl Bench {
             judge: None,
         });
         let unsaved = engine::run(sides.collect(), &self.settings, &mut self.shown);
-        let base = self.read_back(&runs[0], unsaved[0].as_ref())?;
-        Ok([base, self.read_back(&runs[1], unsaved[1].as_ref())?])
+        self.go_on()?;
+        if let Some(unsaved) = unsaved.iter().flatten().next() {
+            return Err(lost(unsaved));
+        }
+        for run in &mut runs {
+            if run.summary.state != RunState::Complete {
+                return Err(Trouble::interrupted("self-test interrupted"));
+            }
+            *run = self.archives[0].load(run.summary.number)?;
+        }
+        Ok(runs)
     }
 
     fn begun(&self, request: &RunRequest) -> Result<Run, Trouble> {
         let plan = engine::plan(request, workloads::TABLE)?;
         let command = vec!["knee".to_owned(), "selftest".to_owned()];
         Ok(engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), &self.settings.clock))
-    }
-
-    fn read_back(&self, run: &Run, unsaved: Option<&engine::Unsaved>) -> Result<Run, Trouble> {
-        self.go_on()?;
-        if let Some(unsaved) = unsaved {
-            return Err(lost(unsaved));
-        }
-        if run.summary.state != RunState::Complete {
-            return Err(Trouble::interrupted("self-test interrupted"));
-        }
-        Ok(self.archives[0].load(run.summary.number)?)
     }
 }
 

@@ -1,14 +1,16 @@
 //! One load, with a number of dead connections or without: what came of it, and what the server is seen to do.
 
-use super::live::Live;
 use super::server::{Growing, Unsettled, Use, Watcher};
+use crate::commands::measure::progress::Progress;
 use ::load::{
     Counts, Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, Outcome, Plan, Tick,
     Watch, delayed_reply,
 };
 use engine::Stop;
 use findings::ServerBehaviour;
+use findings::format::{count, significant};
 use std::net::SocketAddr;
+use std::time::Duration;
 use sys::sockets::{accept_queue_overflows, established_at, is_own};
 use workloads::local::{Division, NotFound};
 
@@ -52,12 +54,11 @@ impl Point {
             watcher.settle(stop, address, u64::MAX);
         }
         watcher.load_begins(opened);
-        let live = Live::new(plan);
         let overflows_before = is_here.then(accept_queue_overflows).flatten();
-        let connections = plan.connections as u64;
-        let mut watching = Watching { live: &live, watcher: &mut *watcher, connections, keep };
+        let progress = drawn(plan);
+        let mut watching = Watching { progress: &progress, plan, watcher: &mut *watcher, keep };
         let outcome = ::load::run(plan, &stop.requested, Some(&mut watching));
-        live.done();
+        progress.done();
         let mut outcome = outcome?;
         let overflows = overflows_before
             .and_then(|before| Some(accept_queue_overflows()?.saturating_sub(before)));
@@ -198,17 +199,33 @@ pub fn stall(outcome: &Outcome) -> Option<ServerBehaviour> {
     ServerBehaviour::of_pauses(pauses, outcome.service.p50)
 }
 
+/// One line on a terminal.
+fn drawn(plan: &Plan) -> Progress {
+    let length = plan.duration.map(|duration| duration.as_millis() as u64);
+    let drawn = if length.is_some() { "{bar:24}" } else { "{spinner}" };
+    let progress = Progress::drawn(length, &format!("{drawn} {{elapsed}}  {{msg}}"));
+    progress.tick_every(Duration::from_millis(500));
+    progress
+}
+
 struct Watching<'a> {
-    live: &'a Live,
+    progress: &'a Progress,
+    plan: &'a Plan,
     watcher: &'a mut Watcher,
-    connections: u64,
     keep: &'a mut dyn FnMut(IntervalOutcome),
 }
 
 impl Watch for Watching<'_> {
     fn tick(&mut self, tick: &Tick) {
-        self.live.tick(tick);
-        self.watcher.look_once(self.connections);
+        let errors = match tick.errors {
+            0 => String::new(),
+            errors => format!("  {} errors", count(errors)),
+        };
+        let rate = significant(tick.replies as f64 / self.plan.interval.as_secs_f64());
+        let p99 = significant(tick.p99_ns / 1e6);
+        let message = format!("{rate} replies/s  p99 {p99} ms{errors}");
+        self.progress.at((tick.at_s * 1e3) as u64, &message);
+        self.watcher.look_once(self.plan.connections as u64);
     }
 
     fn interval(&mut self, interval: IntervalOutcome) {

@@ -7,7 +7,6 @@ use crate::commands::measure::run::flags::Run as RunFlags;
 use crate::exit::{Exit, Trouble};
 use crate::output;
 use archive::{Archive, SqliteArchive};
-use engine::budget::cell_group;
 use findings::format::{count, counted, duration, percent};
 use model::{CellKey, Parameters, Plan, RunState, Value, WorkloadInfo};
 use serde_json::{Value as Json, json};
@@ -53,7 +52,7 @@ impl Estimate {
             Estimate { round_ms: 0, all_ms: 0, recorded: 0, by_time: 0, unknown: BTreeSet::new() };
         let mut took_ms: HashMap<CellKey, u64> = HashMap::new();
         for key in plan.cells.iter().filter(|key| key.round == 0) {
-            let info = plan.workloads.iter().find(|info| info.name == key.workload);
+            let info = plan.workload(&key.workload);
             let ms = match (earlier_ms.get(key), info) {
                 (Some(&ms), _) => {
                     estimate.recorded += 1;
@@ -71,7 +70,7 @@ impl Estimate {
             estimate.round_ms += ms;
             took_ms.insert(key.clone(), ms);
         }
-        let each = plan.cells.iter().filter_map(|key| took_ms.get(&cell_group(key)));
+        let each = plan.cells.iter().filter_map(|key| took_ms.get(&key.in_first_round()));
         estimate.all_ms = each.sum();
         estimate
     }
@@ -96,12 +95,10 @@ fn earlier(plan: &Plan, file: &Path) -> HashMap<CellKey, u64> {
             break;
         }
         let Ok(run) = archive.load(summary.number) else { continue };
-        let versions = |plan: &Plan, name: &str| {
-            plan.workloads.iter().find(|info| info.name == name).map(|info| info.version)
-        };
+        let versions = |plan: &Plan, name: &str| plan.workload(name).map(|info| info.version);
         let mut took: HashMap<CellKey, (u64, u64)> = HashMap::new();
         for cell in run.cells.iter().filter(|_| run.plan.measure_ms == plan.measure_ms) {
-            let key = cell_group(&cell.key);
+            let key = cell.key.in_first_round();
             let same = versions(plan, &key.workload) == versions(&run.plan, &key.workload);
             if same && wanted.contains(&key) {
                 let took = took.entry(key).or_default();

@@ -5,7 +5,7 @@ use crate::commands::measure::run::custom::{check_urls, directory, with_custom};
 use crate::commands::measure::run::flags::Run as RunFlags;
 use crate::exit::{Trouble, note};
 use crate::originals;
-use engine::{HideError, RunRequest, Secrets};
+use engine::{RunRequest, Secrets};
 use model::{CommandOutput, Plan};
 use rustix::fs::FileType;
 use std::ffi::OsString;
@@ -72,37 +72,20 @@ fn request(flags: &RunFlags) -> Result<(RunRequest, Secrets), Trouble> {
         check_urls(custom, flags.custom.yes_i_own_this_host).map_err(Trouble::usage)?;
     }
     let mut secrets = Secrets::default();
-    let of_each = request.overrides.iter_mut();
-    let of_each = of_each.map(|(name, overrides)| (Some(name.as_str()), &mut overrides.custom));
-    for (workload, custom) in of_each.chain([(None, &mut request.custom)]) {
+    let overrides = request.overrides.iter_mut().map(|(name, overrides)| {
+        (Some(name.as_str()), &mut overrides.custom, &mut overrides.parameters)
+    });
+    let whole = (None, &mut request.custom, &mut request.parameters);
+    for (workload, custom, parameters) in overrides.chain([whole]) {
         if let Some(custom) = custom {
             let hidden = secrets.hide_custom(workload, custom);
-            **custom = hidden.map_err(|(text, error)| not_hidden("", &text, &error))?;
+            hidden.map_err(|error| Trouble::usage(error.to_string()))?;
         }
-    }
-    let of_each = request.overrides.iter_mut();
-    let of_each = of_each.map(|(name, overrides)| (Some(name.as_str()), &mut overrides.parameters));
-    for (workload, parameters) in of_each.chain([(None, &mut request.parameters)]) {
         for (name, values) in parameters {
-            for value in values {
-                let hidden = secrets.hide(workload, name, value);
-                let flag = format!("--{name} ");
-                *value = hidden.map_err(|error| not_hidden(&flag, &value.text(), &error))?;
-            }
+            let hidden =
+                values.iter_mut().try_for_each(|value| secrets.hide(workload, name, value));
+            hidden.map_err(|error| Trouble::usage(format!("--{name} {error}")))?;
         }
     }
     Ok((request, secrets))
-}
-
-/// Why a text can't be measured: a record would not say what it was. `flag` is that of a parameter, with a blank.
-fn not_hidden(flag: &str, text: &str, error: &HideError) -> Trouble {
-    Trouble::usage(match error {
-        HideError::Ambiguous { hidden } => format!(
-            "{flag}`{hidden}`: two texts differ only in user name or password, which are not recorded; measure one \
-             of them"
-        ),
-        HideError::AlreadyHidden => format!(
-            "{flag}`{text}`: *** is where a record has no user name and password; type them"
-        ),
-    })
 }

@@ -6,7 +6,7 @@ use crate::commands::read::advise::flags::Advise;
 use crate::exit::Trouble;
 use analysis::advise::Spot;
 use engine::{About, Cell, Fit, Workload};
-use findings::format::{count, shell_word};
+use findings::format::{count, record_flag, shell_word};
 use model::{LimitCause, Parameters, Value};
 use report::advice::Substitution;
 
@@ -47,10 +47,9 @@ pub fn measuring(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Measuring, 
 
 impl Measuring {
     pub fn command(&self) -> String {
-        let record = self.flags.record_file.flag();
-        let record = record.map(|file| vec!["--record".to_owned(), file.display().to_string()]);
-        let words = [words(&self.flags), record.unwrap_or_default()].concat();
-        words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+        let words = words(&self.flags);
+        let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+        words.join(" ") + &record_flag(self.flags.record_file.flag())
     }
 }
 

@@ -1,9 +1,9 @@
 //! More than two runs: each further one against the first.
 
-use super::flags::{Compare, Judgement, Output};
+use super::flags::{Compare, Judgement};
 use super::{Compared, GateVerdict, holder, verdict};
+use crate::commands::concluded_runs;
 use crate::commands::read::fleet;
-use crate::commands::{concluded_runs, read_run};
 use crate::exit::{Exit, Trouble};
 use crate::output::print_json;
 use ::report::matrix::{Matrix, html, json};
@@ -11,9 +11,9 @@ use analysis::compare::{Comparison, Several, Terms, compare_several};
 use findings::{Conclusions, left_out};
 use model::Run;
 
-pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
+pub fn compare(compare: &Compare, runs: Vec<Run>, names: &[String]) -> Result<Exit, Trouble> {
     let Compare { judgement, output, across, .. } = compare;
-    let runs = concluded_runs(read(names, output)?);
+    let runs = concluded_runs(runs);
     let Judgement { margin, fail_above, .. } = *judgement;
     let terms = Terms { margin, fail_above, across: *across, all: output.all };
     let several = compare_several(&runs.iter().map(|(run, _)| run).collect::<Vec<_>>(), &terms);
@@ -88,20 +88,4 @@ fn conclude(
     };
     let reasons = verdicts.into_iter().filter_map(|verdict| verdict.why).collect();
     compared.show(judgement, output, (exit, reasons), None)
-}
-
-fn read(names: &[String], output: &Output) -> Result<Vec<Run>, Trouble> {
-    let mut runs: Vec<Run> = Vec::new();
-    for name in names {
-        let run = read_run(name, &output.record_file)?;
-        let is_twice = runs.iter().any(|earlier| earlier.summary.id == run.summary.id);
-        if is_twice {
-            return Err(Trouble::usage(format!(
-                "{name}: run {} ({}) is named twice",
-                run.summary.number, run.summary.id
-            )));
-        }
-        runs.push(run);
-    }
-    Ok(runs)
 }

@@ -5,6 +5,7 @@ use super::super::point::{Point, stall};
 use super::super::server::Unsettled;
 use ::load::{Counts, Outcome, Plan, Shape};
 use findings::format::{count, list, percent, quantity, significant, time};
+use findings::grouping::grouped;
 use model::Warning;
 
 /// From this share of its time on, the generator itself is what is measured.
@@ -30,16 +31,11 @@ pub fn of_load(plan: &Plan, points: &[Point]) -> Vec<String> {
         closed,
         |plan, _| unverified(plan),
     ];
-    let mut all: Vec<(String, Vec<u64>)> = Vec::new();
-    for point in points {
+    let of_point = |point: &Point| {
         let own = rules.iter().filter_map(|rule| rule(plan, &point.outcome));
-        for text in own.chain(missing_dead(point)).chain(point.unsettled.map(unsettled)) {
-            match all.iter_mut().find(|(warning, _)| *warning == text) {
-                Some((_, numbers)) => numbers.push(point.dead()),
-                None => all.push((text, vec![point.dead()])),
-            }
-        }
-    }
+        let all = own.chain(missing_dead(point)).chain(point.unsettled.map(unsettled));
+        all.map(|text| (text, point.dead())).collect::<Vec<_>>()
+    };
     let prefixed = |(text, numbers): (String, Vec<u64>)| {
         if numbers.len() == points.len() {
             return text;
@@ -47,7 +43,7 @@ pub fn of_load(plan: &Plan, points: &[Point]) -> Vec<String> {
         let numbers: Vec<String> = numbers.into_iter().map(count).collect();
         format!("With {} dead: {text}", list(&numbers))
     };
-    all.into_iter().map(prefixed).collect()
+    grouped(points.iter().flat_map(of_point)).into_iter().map(prefixed).collect()
 }
 
 /// The figures after it are of a server that does something else as well.

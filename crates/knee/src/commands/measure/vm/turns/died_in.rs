@@ -1,6 +1,5 @@
 //! A cell that its guest dies in twice: it is kept as failed, and the guest goes on behind it.
 
-use engine::budget::cell_group;
 use guest::GuestFault;
 use model::{Cell, CellKey, FailureReason, Outcome, ReplyFault, Run};
 
@@ -20,15 +19,15 @@ pub(super) struct DeadEnd {
 impl DeadEnd {
     /// That of the cell `key`, unless an earlier round measured it.
     pub fn new(run: &Run, key: &CellKey, fault: &GuestFault) -> Option<DeadEnd> {
-        let group = cell_group(key);
+        let group = key.in_first_round();
         let was_measured =
-            |cell: &Cell| cell.outcome == Outcome::Measured && cell_group(&cell.key) == group;
+            |cell: &Cell| cell.outcome == Outcome::Measured && cell.key.in_first_round() == group;
         let is_dead_end = !run.cells.iter().any(was_measured);
         is_dead_end.then(|| DeadEnd { round: key.round, group, fault: fault.clone() })
     }
 
     pub fn is_at(&self, key: &CellKey) -> bool {
-        cell_group(key) == self.group
+        key.in_first_round() == self.group
     }
 
     pub fn outcome(&self) -> Outcome {

@@ -89,8 +89,9 @@ impl<'a> Comparison<'a> {
     pub fn first_leads_at(&self, point: u64) -> Option<bool> {
         let index = self.index(point)?;
         let leader = self.points[index].clear_leader(&self.beliefs[index])?;
-        // No figure is marked that is worse than the next one in its row.
-        (leader == (self.shown_lead(point)? > 0.0)).then_some(leader)
+        // No figure is marked that is no better than the next one in its row.
+        let shown_lead = self.shown_lead(point)?;
+        (if leader { shown_lead > 0.0 } else { shown_lead < 0.0 }).then_some(leader)
     }
 
     /// How many times better the first is than the second at `point`, by their medians, with a CI that holds them.

@@ -195,7 +195,7 @@ impl Context<'_> {
             .flatten()
             .filter_map(|(&point, samples)| self.summarise(&subject.name, point, samples))
             .unzip();
-        let shape = self.shape(&subject.name);
+        let shape = self.shape(&subject.name, &measured);
         // What has levels has no order of growth, and no trend.
         let is_staircase = subject.memory_access.is_some();
         let counting = counting(&all, &measured, shape.trajectory);
@@ -312,7 +312,7 @@ impl Context<'_> {
     }
 
     /// Modes, steps and drift; none of the harness itself, which is a control.
-    fn shape(&self, subject: &str) -> Shape {
+    fn shape(&self, subject: &str, measured: &[MeasuredPoint]) -> Shape {
         if self.workload.is_control() {
             return Shape::default();
         }
@@ -326,7 +326,7 @@ impl Context<'_> {
             if trajectory || custom.is_none_or(|custom| custom.commands.is_empty()) {
                 return shape;
             }
-            Shape { steps: point_steps::find(&cloud), ..shape }
+            Shape { steps: point_steps::find(measured, self.metric.lower_is_better), ..shape }
         })
     }
 

@@ -59,6 +59,8 @@ pub struct Explained {
     pub shares: [f64; GROWING.len()],
     /// The share of that in which the curve is smooth: it needs no step, and the levels lie near it.
     pub smooth_share: f64,
+    /// How likely a step lies before each of the points, 0 to 1.
+    pub step_shares: Vec<f64>,
 }
 
 /// The factor and the classes of a series of two or more `levels`, by all curves.
@@ -87,7 +89,7 @@ pub fn explained(levels: &[Level]) -> Explained {
             }
         }
     }
-    let mut explained = summary(&parts);
+    let mut explained = summary(&parts, levels.len());
     let Estimate { low, high, .. } = explained.factor;
     let shown = (levels[levels.len() - 1].shown_log - levels[0].shown_log).exp();
     if low <= high && shown.is_finite() {
@@ -104,6 +106,8 @@ struct Part {
     variance: f64,
     /// Which of the [`GROWING`] classes it is of; `None` where it is of a constant or falls.
     class: Option<usize>,
+    /// The points that a step lies before; 0 for none.
+    steps: [usize; 2],
     /// Whether the levels lie near its curve without a step.
     is_smooth: bool,
 }
@@ -168,9 +172,10 @@ impl Family {
         for curve in &mut self.curves {
             let explained = scale.explain(curve, logs, *top - NEGLIGIBLE_LOG);
             curve.best = f64::NEG_INFINITY;
-            for (log, [mean, variance], is_smooth) in explained {
+            for (log, [mean, variance], steps) in explained {
                 curve.best = curve.best.max(log);
-                parts.push(Part { log, mean: sign * mean, variance, class, is_smooth });
+                let is_smooth = scale.is_small && steps == [0; 2];
+                parts.push(Part { log, mean: sign * mean, variance, class, steps, is_smooth });
             }
             *top = top.max(curve.best);
         }
@@ -213,7 +218,8 @@ impl Curve {
 
 /// One assumed size of the error beyond the levels' own, with what depends on nothing else.
 struct Scale {
-    excess: f64,
+    /// A curve that is off the levels by half of the least step is smooth.
+    is_small: bool,
     /// 1/variance of each point about a curve.
     weights: Vec<f64>,
     /// Without a step, and with one or two in any gaps.
@@ -247,7 +253,7 @@ impl Scale {
         });
         let errors = levels.iter().map(|level| level.error.unwrap_or_default());
         Self {
-            excess,
+            is_small: excess <= EVEN * FLAT_FACTOR_MAX.ln(),
             stretches: Stretches::all(&weights, log_norms),
             trust: ends.map(trust),
             own_variance: ends.map(own).iter().sum(),
@@ -256,9 +262,9 @@ impl Scale {
         }
     }
 
-    /// Adds the logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over
-    /// its scale: without a step, and with one or two in any gaps. Skips what is below `floor`.
-    fn explain(&self, curve: &Curve, logs: &[f64], floor: f64) -> Vec<(f64, [f64; 2], bool)> {
+    /// The logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over its
+    /// scale: without a step, and with one or two before any points. Skips what is below `floor`.
+    fn explain(&self, curve: &Curve, logs: &[f64], floor: f64) -> Vec<(f64, [f64; 2], [usize; 2])> {
         let mut sums = Vec::with_capacity(logs.len() + 1);
         let (mut sum, mut squares) = (0.0, 0.0);
         sums.push(sum);
@@ -270,13 +276,12 @@ impl Scale {
         }
         let last = logs.len() - 1;
         let ends = [logs[0], logs[last], curve.logs[0], curve.logs[last]];
-        // A curve that is off the levels by half of the least step is smooth.
-        let is_small = self.excess <= EVEN * FLAT_FACTOR_MAX.ln();
         let explained = |stretches: &Stretches| {
             let (log, levels) = stretches.explain(&sums, squares, floor - curve.log_prior)?;
-            let is_stepped = stretches.steps > 0;
-            let factor = self.factor(ends, levels, is_stepped);
-            Some((curve.log_prior + log, factor, !is_stepped && is_small))
+            let factor = self.factor(ends, levels, stretches.steps > 0);
+            let cut =
+                |step: usize| if step < stretches.steps { stretches.cuts[step + 1] } else { 0 };
+            Some((curve.log_prior + log, factor, [cut(0), cut(1)]))
         };
         self.stretches.iter().filter_map(explained).collect()
     }
@@ -363,15 +368,20 @@ fn step_share(step: f64, error: f64) -> f64 {
     (upper_tail((low - step) / error) - upper_tail((high - step) / error)).max(0.0)
 }
 
-/// The median and the 95 % CI of all parts, and the shares of the classes.
-fn summary(parts: &[Part]) -> Explained {
+/// The median and the 95 % CI of all parts, and the shares of the classes and of steps between so many points.
+fn summary(parts: &[Part], points: usize) -> Explained {
     let top = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
     let (mut shares, mut smooth) = ([0.0; GROWING.len()], 0.0);
+    let (mut steps, mut all) = (vec![0.0; points], 0.0);
     let error = |variance: f64| variance.max(ERROR_MIN * ERROR_MIN).sqrt();
     // Parts that hardly differ are taken together: their weight, mean and square.
     let mut together: BTreeMap<(i64, i64), [f64; 3]> = BTreeMap::new();
     for part in parts.iter().filter(|part| part.log >= top - NEGLIGIBLE_LOG) {
         let weight = (part.log - top).exp();
+        all += weight;
+        for step in part.steps.into_iter().filter(|step| *step > 0) {
+            steps[step] += weight;
+        }
         if let Some(class) = part.class {
             shares[class] += weight;
             smooth += if part.is_smooth { weight } else { 0.0 };
@@ -398,6 +408,7 @@ fn summary(parts: &[Part]) -> Explained {
         factor: Estimate { value: quantile(0.5), low: quantile(tail), high: quantile(1.0 - tail) },
         shares: shares.map(share_of),
         smooth_share: share_of(smooth),
+        step_shares: steps.into_iter().map(|step| step / all).collect(),
     }
 }
 

@@ -68,25 +68,26 @@ pub fn explained(levels: &[Level]) -> Explained {
     let middle = levels.iter().map(|level| level.log).sum::<f64>() / levels.len() as f64;
     let logs = [1.0, -1.0]
         .map(|sign| levels.iter().map(|level| sign * (level.log - middle)).collect::<Vec<f64>>());
-    let mut families = vec![Family::constant(levels)];
+    let mut curves = vec![Curve::constant(levels)];
     for (falls, prior) in [(false, 1.0), (true, EVEN)] {
-        families.extend((0..GROWING.len()).map(|class| Family::new(class, falls, prior, levels)));
+        for class in 0..GROWING.len() {
+            curves.extend(Curve::all(class, falls, prior, levels));
+        }
     }
     let mut parts = Vec::new();
     for (index, excess) in EXCESS_ERRORS.into_iter().enumerate() {
         let scale = Scale::new(levels, excess);
         let (mut top, mut added) = (f64::NEG_INFINITY, Vec::new());
-        for family in &mut families {
-            family.explain(&scale, &logs, &mut top, &mut added);
+        for curve in &mut curves {
+            curve.explain(&scale, &logs, &mut top, &mut added);
         }
         let floor = top - NEGLIGIBLE_LOG;
         parts.extend(added.into_iter().filter(|part: &Part| part.log >= floor));
         // What is far below the best with a large error is further below with a smaller one.
         if let Some(next) = EXCESS_ERRORS.get(index + 1) {
             let width = NODE_WIDTH_MAX * next.hypot(scale.error_min);
-            for family in &mut families {
-                family.refine(floor, width, levels);
-            }
+            curves.retain(|curve| curve.best >= floor);
+            curves = curves.into_iter().flat_map(|curve| curve.divided(width, levels)).collect();
         }
     }
     let mut explained = summary(&parts, levels.len());
@@ -112,16 +113,12 @@ struct Part {
     is_smooth: bool,
 }
 
-/// The curves of one class in one direction, by their factors.
-struct Family {
-    class: Option<usize>,
-    /// Whether they fall, as the mirror images of those that grow.
-    falls: bool,
-    curves: Vec<Curve>,
-}
-
-/// The curves whose factors have a logarithm from `from` to `to`, by the one in the middle.
+/// The curves of one class in one direction whose factors have a logarithm from `from` to `to`, by the one in the middle.
 struct Curve {
+    /// Which of the [`GROWING`] classes; `None` of a constant.
+    class: Option<usize>,
+    /// Whether it falls, as the mirror image of one that grows.
+    falls: bool,
     from: f64,
     to: f64,
     logs: Vec<f64>,
@@ -130,15 +127,14 @@ struct Curve {
     best: f64,
 }
 
-impl Family {
+impl Curve {
     fn constant(levels: &[Level]) -> Self {
         let logs = vec![0.0; levels.len()];
-        let curve = Curve { from: 0.0, to: 0.0, logs, log_prior: 0.0, best: 0.0 };
-        Self { class: None, falls: false, curves: vec![curve] }
+        Self { class: None, falls: false, from: 0.0, to: 0.0, logs, log_prior: 0.0, best: 0.0 }
     }
 
     /// Factors are as likely in each octave of their logarithms, up to that of a curve without a constant part.
-    fn new(class: usize, falls: bool, prior: f64, levels: &[Level]) -> Self {
+    fn all(class: usize, falls: bool, prior: f64, levels: &[Level]) -> Vec<Self> {
         let (first, last) = (levels[0].point, levels[levels.len() - 1].point);
         let growth = |point: u64| growth_of(GROWING[class], point as f64);
         // From zero on, or from the logarithm of one, a curve may grow by any factor.
@@ -150,58 +146,21 @@ impl Family {
         while from < whole_log {
             let to = (from * NODE_RATIO).min(from + NODE_WIDTH).min(whole_log);
             let share = (1.0 - NO_CONSTANT_PRIOR) * (to / from).ln() / octaves;
-            curves.push(Curve::new(class, (from, to), (prior * share).ln(), levels));
+            curves.push(Self::new(class, falls, (from, to), (prior * share).ln(), levels));
             from = to;
         }
         let alone = (prior * NO_CONSTANT_PRIOR).ln();
-        curves.push(Curve::new(class, (whole_log, whole_log), alone, levels));
-        Self { class: Some(class), falls, curves }
+        curves.push(Self::new(class, falls, (whole_log, whole_log), alone, levels));
+        curves
     }
 
-    /// Adds what its curves say with one size of the error to `parts`. `top` is the greatest weight so far.
-    /// `logs` are those of the levels, and the same mirrored.
-    fn explain(
-        &mut self,
-        scale: &Scale,
-        logs: &[Vec<f64>; 2],
-        top: &mut f64,
-        parts: &mut Vec<Part>,
-    ) {
-        let class = self.class.filter(|_| !self.falls);
-        let (logs, sign) = if self.falls { (&logs[1], -1.0) } else { (&logs[0], 1.0) };
-        for curve in &mut self.curves {
-            let explained = scale.explain(curve, logs, *top - NEGLIGIBLE_LOG);
-            curve.best = f64::NEG_INFINITY;
-            for (log, [mean, variance], steps) in explained {
-                curve.best = curve.best.max(log);
-                let is_smooth = scale.is_small && steps == [0; 2];
-                parts.push(Part { log, mean: sign * mean, variance, class, steps, is_smooth });
-            }
-            *top = top.max(curve.best);
-        }
-    }
-
-    /// Leaves out the curves below `floor`, and divides those that stand for a wider stretch of factors than `width`.
-    fn refine(&mut self, floor: f64, width: f64, levels: &[Level]) {
-        let mut curves = Vec::new();
-        for curve in self.curves.drain(..).filter(|curve| curve.best >= floor) {
-            let Some(class) = self.class.filter(|_| curve.to - curve.from > width) else {
-                curves.push(curve);
-                continue;
-            };
-            let count = ((curve.to - curve.from) / width).ceil() as usize;
-            let ratio = (curve.to / curve.from).powf(1.0 / count as f64);
-            let log_prior = curve.log_prior - (count as f64).ln();
-            let edge = |index: usize| curve.from * ratio.powf(index as f64);
-            let part = |at: usize| Curve::new(class, (edge(at), edge(at + 1)), log_prior, levels);
-            curves.extend((0..count).map(part));
-        }
-        self.curves = curves;
-    }
-}
-
-impl Curve {
-    fn new(class: usize, (from, to): (f64, f64), log_prior: f64, levels: &[Level]) -> Self {
+    fn new(
+        class: usize,
+        falls: bool,
+        (from, to): (f64, f64),
+        log_prior: f64,
+        levels: &[Level],
+    ) -> Self {
         let growth = |level: &Level| growth_of(GROWING[class], level.point as f64);
         let (first, last) = (growth(&levels[0]), growth(&levels[levels.len() - 1]));
         let more = f64::midpoint(from, to).exp_m1();
@@ -212,7 +171,42 @@ impl Curve {
         for log in &mut logs {
             *log -= middle;
         }
-        Self { from, to, logs, log_prior, best: f64::NEG_INFINITY }
+        Self { class: Some(class), falls, from, to, logs, log_prior, best: f64::NEG_INFINITY }
+    }
+
+    /// Adds what it says with one size of the error to `parts`. `top` is the greatest weight so far. `logs` are those of
+    /// the levels, and the same mirrored.
+    fn explain(
+        &mut self,
+        scale: &Scale,
+        logs: &[Vec<f64>; 2],
+        top: &mut f64,
+        parts: &mut Vec<Part>,
+    ) {
+        let class = self.class.filter(|_| !self.falls);
+        let (logs, sign) = if self.falls { (&logs[1], -1.0) } else { (&logs[0], 1.0) };
+        let explained = scale.explain(self, logs, *top - NEGLIGIBLE_LOG);
+        self.best = f64::NEG_INFINITY;
+        for (log, [mean, variance], steps) in explained {
+            self.best = self.best.max(log);
+            let is_smooth = scale.is_small && steps == [0; 2];
+            parts.push(Part { log, mean: sign * mean, variance, class, steps, is_smooth });
+        }
+        *top = top.max(self.best);
+    }
+
+    /// The same as several, if it stands for a wider stretch of factors than `width`.
+    fn divided(self, width: f64, levels: &[Level]) -> Vec<Self> {
+        let Some(class) = self.class.filter(|_| self.to - self.from > width) else {
+            return vec![self];
+        };
+        let count = ((self.to - self.from) / width).ceil() as usize;
+        let ratio = (self.to / self.from).powf(1.0 / count as f64);
+        let log_prior = self.log_prior - (count as f64).ln();
+        let edge = |index: usize| self.from * ratio.powf(index as f64);
+        let part =
+            |at: usize| Self::new(class, self.falls, (edge(at), edge(at + 1)), log_prior, levels);
+        (0..count).map(part).collect()
     }
 }
 

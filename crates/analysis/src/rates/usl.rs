@@ -6,13 +6,13 @@
 //! best that has nothing below zero. It applies where the figures are no further from it than what rounds scatter, or a
 //! twentieth, and where rounds do not scatter so much that anything would fit.
 
-use crate::growth::levels::{MeasuredPoint, draws};
+use crate::growth::levels::draws;
 use crate::rates::Costs;
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::moments::squares_about;
 use crate::stats::quantiles::median;
 use crate::thresholds::{FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH};
-use crate::{Estimate, Scaling, ScalingReason};
+use crate::{Estimate, PointSummary, Scaling, ScalingReason};
 
 /// Steps of the fit at most; a handful is usual.
 const FIT_STEPS_MAX: usize = 40;
@@ -173,15 +173,15 @@ fn eliminate(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
 }
 
 /// How the rate at these `points` (ascending) fits the law. `None` with fewer than two, or points below 1.
-pub fn scaling(points: &[MeasuredPoint]) -> Option<Scaling> {
+pub fn scaling(points: &[PointSummary]) -> Option<Scaling> {
     if points.len() < 2 || points[0].point < 1 {
         return None;
     }
     let at = |logs: &[f64]| -> Vec<(f64, f64)> {
-        let rate = |(at, log): (&MeasuredPoint, &f64)| (at.point as f64, log.exp());
+        let rate = |(at, log): (&PointSummary, &f64)| (at.point as f64, log.exp());
         points.iter().zip(logs).map(rate).collect()
     };
-    let is_positive = points.iter().all(|at| at.median > 0.0);
+    let is_positive = points.iter().all(|at| at.median.value > 0.0);
     let costs = Costs::new(points);
     let logs: Vec<f64> = costs.levels.iter().map(|level| -level.log).collect();
     let law = if is_positive { Law::fit(&at(&logs)) } else { None };
@@ -199,7 +199,7 @@ pub fn scaling(points: &[MeasuredPoint]) -> Option<Scaling> {
         percentile_interval(figure(&law), &drawn.iter().map(figure).collect::<Vec<f64>>())
     };
     let peak = interval(Law::peak);
-    let apart = |(at, log): (&MeasuredPoint, &f64)| log - law.rate(at.point as f64).ln();
+    let apart = |(at, log): (&PointSummary, &f64)| log - law.rate(at.point as f64).ln();
     let apart: Vec<f64> = points.iter().zip(&logs).map(apart).collect();
     let residual = (squares_about(0.0, &apart) / apart.len() as f64).sqrt();
     // A peak that stands out by no more than figures may miss the law by is none.

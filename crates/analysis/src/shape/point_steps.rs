@@ -4,14 +4,14 @@
 //! 2. most rounds ([`MOST`](crate::thresholds::MOST)) jump there in the same direction, by half as much or more.
 
 use crate::growth::curves::explained;
-use crate::growth::levels::{MeasuredPoint, levels};
+use crate::growth::levels::levels;
 use crate::shape::is_most;
 use crate::thresholds::{EVEN, SET_SHARE, SEVERAL};
-use crate::{Estimate, Step};
+use crate::{Estimate, PointSummary, Step};
 
 /// The steps between `points`, ascending.
-pub fn find(points: &[MeasuredPoint], lower_is_better: bool) -> Vec<Step> {
-    let is_known = |point: &MeasuredPoint| point.median > 0.0 && !point.cells.is_empty();
+pub fn find(points: &[PointSummary], lower_is_better: bool) -> Vec<Step> {
+    let is_known = |point: &PointSummary| point.median.value > 0.0 && !point.log_cells.is_empty();
     if points.len() < 2 * SEVERAL || !points.iter().all(is_known) {
         return Vec::new();
     }
@@ -22,12 +22,12 @@ pub fn find(points: &[MeasuredPoint], lower_is_better: bool) -> Vec<Step> {
 }
 
 /// The step from one point to the next, if it is repeated.
-fn between(before: &MeasuredPoint, behind: &MeasuredPoint) -> Option<Step> {
-    let factor = behind.median / before.median;
+fn between(before: &PointSummary, behind: &PointSummary) -> Option<Step> {
+    let factor = behind.median.value / before.median.value;
     let jumps: Vec<f64> = behind
-        .cells
+        .log_cells
         .iter()
-        .filter_map(|(round, log)| Some(log - before.cells.get(round)?))
+        .filter_map(|(round, log)| Some(log - before.log_cells.get(round)?))
         .collect();
     let size = factor.ln();
     let is_alike = |jump: &&f64| **jump * size.signum() >= EVEN * size.abs();
@@ -56,13 +56,13 @@ mod tests {
         curve: impl Fn(f64) -> f64,
         noise: f64,
         random: &mut Rng,
-    ) -> Vec<MeasuredPoint> {
+    ) -> Vec<PointSummary> {
         let mut at = |&point: &u64| {
             let mut log = || curve(point as f64).ln() + noise * (2.0 * random.f64() - 1.0);
             let logs: Vec<f64> = (0..7).map(|_| log()).collect();
-            let median = median(logs.iter().copied()).unwrap().exp();
-            let cells = (0..).zip(logs).collect();
-            MeasuredPoint { point, median, cells, ..MeasuredPoint::default() }
+            let median = Estimate::exact(median(logs.iter().copied()).unwrap().exp());
+            let log_cells = (0..).zip(logs).collect();
+            PointSummary { point, median, log_cells, ..PointSummary::default() }
         };
         points.iter().map(&mut at).collect()
     }
@@ -117,7 +117,7 @@ mod tests {
         let mut two = measured(&DOUBLING, curve, 0.0, &mut random);
         assert_eq!(find(&two, true).len(), 1);
         for point in &mut two {
-            point.cells.retain(|round, _| *round < 2);
+            point.log_cells.retain(|round, _| *round < 2);
         }
         assert!(find(&two, true).is_empty());
     }

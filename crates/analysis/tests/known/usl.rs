@@ -1,10 +1,9 @@
 //! The Universal Scalability Law against figures from elsewhere, and against curves of known truth.
 
-use analysis::growth::levels::MeasuredPoint;
 use analysis::rates::usl::{Law, scaling};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
-use analysis::{Estimate, Scaling, ScalingReason};
+use analysis::{Estimate, PointSummary, Scaling, ScalingReason};
 use fastrand::Rng;
 
 /// A ray tracer on a NUMA machine: processors and rays a second (Gunther, Guerrilla Capacity Planning,
@@ -81,12 +80,12 @@ fn drawn(curve: impl Fn(f64) -> f64, points: &[u64], round: f64, random: &mut Rn
     let measured = points.iter().map(|&point| {
         let samples: Vec<Vec<f64>> = (0..5).map(|_| cell(curve(point as f64))).collect();
         let median = |samples: &Vec<f64>| median_of(&mut samples.clone()).unwrap();
-        let cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
-        MeasuredPoint {
+        let log_cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
+        PointSummary {
             point,
-            median: median(&samples.concat()),
-            cells,
-            ..MeasuredPoint::default()
+            median: Estimate::exact(median(&samples.concat())),
+            log_cells,
+            ..PointSummary::default()
         }
     });
     scaling(&measured.collect::<Vec<_>>()).unwrap()

@@ -7,6 +7,7 @@ pub(crate) mod shares;
 
 use crate::gather::positions::verdicts_from;
 use crate::gather::{Gathered, Samples};
+use crate::growth;
 use crate::growth::levels::alone;
 use crate::pairs::comparison::Series;
 use crate::pairs::comparisons::Comparisons;
@@ -15,7 +16,7 @@ use crate::shape::levels::levels;
 use crate::shape::{Shape, point_steps};
 use crate::stats::bootstrap::{REPLICATES, budget_interval};
 use crate::stats::random::generator;
-use crate::tables::figure::{counting, figure, growth, know_deviation};
+use crate::tables::figure::{counting, figure, know_deviation};
 use crate::tables::shares::Portion;
 use crate::{
     ComparisonOutcome, CutShort, Distribution, Lead, Level, MissingFigure, PointSummary, Rate, Row,
@@ -196,7 +197,8 @@ impl Context<'_> {
         let counting = counting(&all, shape.trajectory);
         // Orders of growth are those of costs: a rate that rises or falls has none.
         let is_cost = self.metric.lower_is_better && !self.workload.averages && !is_staircase;
-        let growth = if is_cost { growth(&counting) } else { None };
+        let growth = || growth::growth(&growth::levels::levels(&counting, true), 0.0);
+        let growth = (is_cost && counting.len() > 1).then(growth);
         let failed = self.gathered.failed(&subject.name, self.parameters);
         let rate = self.rate(&counting, one_each).filter(|_| !is_staircase);
         // The other metrics have no figures there either, which says nothing new.
@@ -205,11 +207,13 @@ impl Context<'_> {
             Some(one_each) => rates::beyond(rate, &all, one_each, &failed),
             None => rate,
         };
-        let workers_to = headline_from.or_else(|| self.table_of_workers(points));
+        // Of somebody else's table nothing says how many CPUs they had: it goes from one on to its last point.
+        let is_from_one = self.headline && self.run.is_foreign() && points.first() == Some(&1);
+        let last = points.last().copied().filter(|_| is_from_one);
+        let is_of_workers = WORKER_AXES.contains(&self.workload.axis.as_str());
+        let workers_to = headline_from.or(last.filter(|_| is_of_workers));
         let speedup = workers_to.and_then(|to| self.speedup(&all, to));
         // Where the rate of one was measured, whatever the axis of the table is called.
-        let is_table = self.headline && self.run.is_foreign() && points.first() == Some(&1);
-        let last = points.last().copied().filter(|_| is_table);
         let scaling = workers_to.or(last).and_then(|to| self.scaling(all.clone(), to));
         // A trajectory has more positions than its table shows.
         let at = |point: &u64| all.iter().find(|figure| figure.point == *point).cloned();
@@ -251,13 +255,6 @@ impl Context<'_> {
     fn is_rate(&self) -> bool {
         let says_so = self.headline || self.metric.unit.ends_with("/s");
         says_so && !self.metric.lower_is_better && !self.workload.averages
-    }
-
-    /// The last point of somebody else's table over workers, from one on: nothing says how many CPUs they had.
-    fn table_of_workers(&self, points: &[u64]) -> Option<u64> {
-        let is_over_workers = WORKER_AXES.contains(&self.workload.axis.as_str());
-        let is_of_workers = self.headline && self.run.is_foreign() && is_over_workers;
-        points.last().copied().filter(|_| is_of_workers && points.first() == Some(&1))
     }
 
     /// How the rate grows with workers up to the point `to`. A workload of the user's own has the whole that its axis

@@ -1,13 +1,12 @@
-//! The figure of one point of a series, and how such figures grow.
+//! The figure of one point of a series.
 
 use crate::gather::positions::warm;
-use crate::growth;
-use crate::growth::levels::{ERROR_MIN, levels};
+use crate::growth::levels::ERROR_MIN;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::pooled;
 use crate::stats::{FACTOR_LOG_MAX, NORMAL_95, student};
 use crate::thresholds::{POINT_SAMPLES_MIN, SAMPLES_MIN};
-use crate::{Estimate, Growth, PointSummary};
+use crate::{Estimate, PointSummary};
 use fastrand::Rng;
 
 /// Knows that a figure is a mean of `count` figures with this standard `deviation`: its CI is Student's.
@@ -68,9 +67,4 @@ pub(crate) fn figure(
         ..PointSummary::default()
     };
     Some((summary, replicates))
-}
-
-/// How the series of these points grows; `None` with fewer than two.
-pub(crate) fn growth(points: &[PointSummary]) -> Option<Growth> {
-    (points.len() > 1).then(|| growth::growth(&levels(points, true), 0.0))
 }

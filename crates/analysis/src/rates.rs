@@ -1,4 +1,4 @@
-//! How a rate goes along its axis: by the rule for costs ([`judge`]), since a rate is the inverse of one. It
+//! How a rate goes along its axis: by the rule for costs ([`classify`]), since a rate is the inverse of one. It
 //! *collapses* where all of the interval lies below half.
 //!
 //! Where it has halved is found in costs: what a reply costs is what grows evenly with what is watched. Between two
@@ -9,12 +9,15 @@
 pub mod speedup;
 pub mod usl;
 
+use crate::growth::classify;
 use crate::growth::curves::explained;
 use crate::growth::levels::{Level, draws, levels};
-use crate::growth::{Judged, Turn, judge};
 use crate::stats::quantiles::{quantile, sorted};
 use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, FALSE_ALARM, POSITION_RATIO_MAX};
-use crate::{Best, Class, Estimate, FailedAt, Halved, PointSummary, Rate, RateTrend, TrendReason};
+use crate::{
+    Best, Class, Estimate, FailedAt, Growth, GrowthReason, Halved, PointSummary, Rate, RateTrend,
+    TrendReason,
+};
 
 /// The same of a rate that begins at one of the part for each of the whole (threads per CPU). Where it has halved by
 /// the very next point, the position is somewhere between the two: nothing was measured between sharing nothing and
@@ -77,38 +80,40 @@ impl<'a> Costs<'a> {
     }
 
     fn rate(&self) -> Rate {
-        let Judged { start, class, explained, lowest, hump } = judge(&self.levels);
-        let last = &self.points[self.points.len() - 1];
-        let peak = lowest.map(|Turn { at, before, behind, .. }| Best {
-            at: self.points[at].point,
-            level: self.points[at].median.value,
-            factor: before.inverse(),
-            over: self.points[0].point,
-            behind: behind.inverse(),
-        });
-        let factor = explained.factor.inverse();
+        let Growth { class, factor, from, best, reason, .. } = classify(&self.levels);
+        let index = |point: u64| self.points.partition_point(|at| at.point < point);
+        let (start, last) = (index(from), &self.points[self.points.len() - 1]);
+        let factor = factor.inverse();
         let trend = match class {
             Class::Constant => RateTrend::Holds,
             Class::Falls => RateTrend::Rises,
-            Class::Grows if factor.high < COLLAPSE_MAX => RateTrend::Collapses,
-            Class::Grows if start > 0 => RateTrend::Peaks,
-            Class::Grows => RateTrend::Falls,
-            _ => RateTrend::Undecided,
+            Class::Undecided => RateTrend::Undecided,
+            _ if factor.high < COLLAPSE_MAX => RateTrend::Collapses,
+            _ if start > 0 => RateTrend::Peaks,
+            _ => RateTrend::Falls,
         };
-        let dip = hump.map(|Turn { at, before, .. }| TrendReason::FallsAndRises {
-            fall: before.value,
-            point: self.points[at].point,
+        let peak = best.map(|best| Best {
+            level: self.points[index(best.at)].median.value,
+            factor: best.factor.inverse(),
+            behind: best.behind.inverse(),
+            ..best
         });
-        let is_undecided = trend == RateTrend::Undecided;
+        let why = || match reason {
+            Some(GrowthReason::GrowsAndFalls { point }) => {
+                let fall = explained(&self.levels[start..=index(point)]).factor.value;
+                TrendReason::FallsAndRises { fall, point }
+            }
+            _ => TrendReason::IntervalTooWide,
+        };
         Rate {
             trend,
-            from: self.points[start].point,
+            from,
             to: last.point,
             level: last.median.value,
             factor,
             peak,
             halved: if trend == RateTrend::Collapses { self.halved(start) } else { None },
-            reason: is_undecided.then(|| dip.unwrap_or(TrendReason::IntervalTooWide)),
+            reason: (trend == RateTrend::Undecided).then(why),
         }
     }
 

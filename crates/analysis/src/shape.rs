@@ -10,13 +10,13 @@ pub mod steps;
 
 use crate::gather::cloud::{Cloud, Round, Window, offsets};
 use crate::gather::positions::{around, warm};
+use crate::growth::growth;
+use crate::growth::levels::Level;
 use crate::shape::modes::Partition;
 use crate::stats::quantiles::median;
-use crate::tables::figure::{figure, growth, measured};
 use crate::thresholds::{MOST, POINT_SAMPLES_MIN};
 use crate::{Division, Drift, Growth, Mode, Modes, Step};
 use fastrand::Rng;
-use std::collections::BTreeMap;
 
 /// Samples that a knot is the median of at least.
 const KNOT_SAMPLES_MIN: usize = 30;
@@ -50,33 +50,23 @@ impl Shape {
         let windows = if trajectory { modes::windows(cloud) } else { cloud.windows_by_position() };
         let displacements = cloud.displacements(&windows);
         let offsets = offsets(&displacements);
-        let partition = if trajectory {
-            modes::find(cloud, &windows, &displacements, random)
-        } else {
-            modes::at_points(cloud, &windows, &displacements, random)
-        };
-        let steps = match (&partition, trajectory) {
-            (_, false) => Vec::new(),
-            (None, true) => steps::find(cloud, &offsets, random),
-            (Some(modes), true) => steps::find(&modes.on_main_curve(cloud), &offsets, random),
+        let partition = modes::find(cloud, &windows, &displacements, trajectory, random);
+        let steps = match &partition {
+            _ if !trajectory => Vec::new(),
+            Some(modes) => steps::find(&modes.on_main_curve(cloud), &offsets, random),
+            None => steps::find(cloud, &offsets, random),
         };
         let is_by_round = |modes: &Partition| modes.division == Division::ByRound;
         let by_round = trajectory && partition.as_ref().is_some_and(is_by_round);
         let numbers = cloud.rounds.iter().map(|round| round.number);
         let displaced: Vec<(u32, f64)> = numbers.zip(offsets).collect();
         let drift = if by_round { None } else { drift::find(&displaced) };
-        let modes = partition.map(|modes| to_modes(&modes, cloud, trajectory, costs, random));
+        let modes = partition.map(|modes| to_modes(&modes, cloud, trajectory, costs));
         Self { trajectory, modes, steps, drift }
     }
 }
 
-fn to_modes(
-    partition: &Partition,
-    cloud: &Cloud,
-    trajectory: bool,
-    costs: bool,
-    random: &mut Rng,
-) -> Modes {
+fn to_modes(partition: &Partition, cloud: &Cloud, trajectory: bool, costs: bool) -> Modes {
     let parts = partition.split(cloud);
     let mode = |(mode, part): (usize, &Cloud)| {
         // A round is on its curve all the way, even where the curves are too close to tell apart.
@@ -87,7 +77,7 @@ fn to_modes(
         Mode {
             share: partition.shares[mode],
             curve: curve(part, trajectory),
-            growth: if costs { growth_of(whole, trajectory, random) } else { None },
+            growth: if costs { growth_of(whole, trajectory) } else { None },
             rounds: rounds.clone(),
         }
     };
@@ -113,24 +103,25 @@ fn curve(part: &Cloud, trajectory: bool) -> Vec<(u64, f64)> {
     windows.iter().filter_map(knot).collect()
 }
 
-/// How one mode grows, by the same rules as a series. A mode may hold for a part of the axis only, so
+/// How one mode grows, by the same rules as a series of single figures. A mode may hold for a part of the axis only, so
 /// that a trajectory's has [`MODE_GROWTH_POINTS_MAX`] positions of its own, at equal ratios.
-fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth> {
+fn growth_of(part: &Cloud, trajectory: bool) -> Option<Growth> {
     let all = part.positions();
     let (first, far) = (*all.first()?, *all.last()?);
     let positions = if trajectory { spaced(first.max(warm(far)), far) } else { all };
-    let at = |position: u64| {
+    let level = |position: u64| {
         let range = if trajectory { around(position, far) } else { position..=position };
         let in_range = |round: &Round| -> Vec<f64> {
             let samples = round.samples.iter().filter(|sample| range.contains(&sample.position));
             samples.map(|sample| sample.log.exp()).collect()
         };
         let rounds: Vec<Vec<f64>> = part.rounds.iter().map(in_range).collect();
-        let rounds = rounds.iter().map(Vec::as_slice).filter(|round| !round.is_empty());
-        let (figure, _) = figure(position, &rounds.collect::<Vec<&[f64]>>(), random)?;
-        (figure.samples >= POINT_SAMPLES_MIN).then(|| measured(&figure, &BTreeMap::new(), None))
+        let samples: usize = rounds.iter().map(Vec::len).sum();
+        let figure = median(rounds.into_iter().filter_map(median))?;
+        (samples as u64 >= POINT_SAMPLES_MIN).then(|| Level::new(position, figure.ln(), None))
     };
-    growth(&positions.into_iter().filter_map(at).collect::<Vec<_>>())
+    let levels: Vec<Level> = positions.into_iter().filter_map(level).collect();
+    (levels.len() > 1).then(|| growth(&levels, 0.0))
 }
 
 /// Positions from `first`, of which a tenth on either side is free, to `far`.

@@ -308,8 +308,7 @@ mod tests {
             p90: value,
             p99: value,
             max: value,
-            user_ns: None,
-            system_ns: None,
+            ..PointSummary::default()
         }
     }
 

@@ -5,6 +5,7 @@ pub mod positions;
 
 use crate::gather::cloud::Cloud;
 use crate::gather::positions::{around, cold, is_shown, positions};
+use crate::growth::levels::Cells;
 use crate::stats::quantiles::median;
 use crate::stats::whole_quantile::{Intervals, WholeQuantile};
 use crate::tables::distributions;
@@ -64,14 +65,14 @@ impl Samples<'_> {
         rounds.filter(|round| !round.is_empty()).collect()
     }
 
-    /// The median of each round that has samples, by its number; nothing where a round comes twice.
-    pub(crate) fn medians(&self) -> BTreeMap<u32, f64> {
+    /// The logarithm of the median of each round that has samples; nothing where a round comes twice.
+    pub(crate) fn log_cells(&self) -> Cells {
         let rounds = self.rounds.iter();
-        let medians: Vec<(u32, f64)> = rounds
-            .filter_map(|(number, round)| Some((*number, median(round.iter().copied())?)))
+        let logs: Vec<(u32, f64)> = rounds
+            .filter_map(|(number, round)| Some((*number, median(round.iter().copied())?.ln())))
             .collect();
-        let count = medians.len();
-        Some(BTreeMap::from_iter(medians)).filter(|all| all.len() == count).unwrap_or_default()
+        let count = logs.len();
+        Some(Cells::from_iter(logs)).filter(|all| all.len() == count).unwrap_or_default()
     }
 }
 

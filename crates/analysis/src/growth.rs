@@ -40,59 +40,6 @@ pub fn classify(levels: &[Level]) -> Growth {
     if levels.len() < 2 {
         return is_undecided(GrowthReason::TooFewPoints { points: levels.len() });
     }
-    let Judged { start, class, explained, lowest, hump } = judge(levels);
-    let best = lowest.map(|Turn { at, before, behind, .. }| Best {
-        at: levels[at].point,
-        level: levels[at].log.exp(),
-        factor: before,
-        over: from,
-        behind,
-    });
-    let from = levels[start].point;
-    let growth = Growth { factor: explained.factor, from, best, ..growth };
-    let falls_again = hump.map(|hump| GrowthReason::GrowsAndFalls { point: levels[hump.at].point });
-    let (class, classes, reason) = match class {
-        Class::Constant => (class, vec![class], None),
-        Class::Grows => {
-            let classes = if hump.is_some() { GROWING.to_vec() } else { order(&explained) };
-            let class = word(&classes);
-            let points = levels[start..].iter().map(|level| level.point);
-            let open = (class == Class::Grows).then(|| GrowthReason::order_open(points));
-            (class, classes, falls_again.or(open))
-        }
-        Class::Undecided => {
-            let wide = GrowthReason::FactorTooWide { falls: explained.factor.value < 1.0 };
-            (class, Vec::new(), falls_again.or(Some(wide)))
-        }
-        _ => (class, Vec::new(), falls_again),
-    };
-    Growth { class, classes, reason, ..growth }
-}
-
-/// Where levels go, by the rule.
-pub(crate) struct Judged {
-    /// Which level the last one is compared with: the first, or the lowest of those that fall and grow again.
-    pub(crate) start: usize,
-    /// Constant, grows, falls or undecided.
-    pub(crate) class: Class,
-    /// The curves from there on.
-    pub(crate) explained: Explained,
-    pub(crate) lowest: Option<Turn>,
-    /// The highest from there on, of levels that grow and fall again: where their ends are flat, they are undecided.
-    pub(crate) hump: Option<Turn>,
-}
-
-/// An inner level beyond both ends: the factors from the first to it, and from it to the last.
-#[derive(Clone, Copy)]
-pub(crate) struct Turn {
-    pub(crate) at: usize,
-    pub(crate) before: Estimate,
-    pub(crate) behind: Estimate,
-    /// How likely chance makes it the lowest or the highest, among so many.
-    chance: f64,
-}
-
-pub(crate) fn judge(levels: &[Level]) -> Judged {
     let lowest = turn(levels, 1.0);
     let is_valley = |turn: &Turn| is_beyond(turn.before.inverse()) && is_beyond(turn.behind);
     let valley = lowest.filter(is_valley);
@@ -100,14 +47,44 @@ pub(crate) fn judge(levels: &[Level]) -> Judged {
     let explained = explained(&levels[start..]);
     let is_hump = |turn: &Turn| is_beyond(turn.before) && is_beyond(turn.behind.inverse());
     let hump = turn(&levels[start..], -1.0).filter(is_hump);
-    let hump = hump.map(|hump| Turn { at: start + hump.at, ..hump });
-    let class = match verdict(explained.factor) {
-        Class::Constant if hump.is_some() => Class::Undecided,
-        class => class,
-    };
+    let falls_again =
+        hump.map(|hump| GrowthReason::GrowsAndFalls { point: levels[start + hump.at].point });
     // Where both sides are verdicts, they bear witness, too.
     let is_best = |lowest: &Turn| valley.is_some() || lowest.chance < CHANCE_MAX;
-    Judged { start, class, explained, lowest: lowest.filter(is_best), hump }
+    let best = lowest.filter(is_best).map(|Turn { at, before, behind, .. }| Best {
+        at: levels[at].point,
+        level: levels[at].log.exp(),
+        factor: before,
+        over: from,
+        behind,
+    });
+    let (class, classes, reason) = match verdict(explained.factor) {
+        Class::Constant if hump.is_none() => (Class::Constant, vec![Class::Constant], None),
+        Class::Grows => {
+            let classes = if hump.is_some() { GROWING.to_vec() } else { order(&explained) };
+            let class = word(&classes);
+            let points = levels[start..].iter().map(|level| level.point);
+            let open = (class == Class::Grows).then(|| GrowthReason::order_open(points));
+            (class, classes, falls_again.or(open))
+        }
+        Class::Falls => (Class::Falls, Vec::new(), falls_again),
+        _ => {
+            let wide = GrowthReason::FactorTooWide { falls: explained.factor.value < 1.0 };
+            (Class::Undecided, Vec::new(), falls_again.or(Some(wide)))
+        }
+    };
+    let from = levels[start].point;
+    Growth { class, classes, factor: explained.factor, from, best, reason, ..growth }
+}
+
+/// An inner level beyond both ends: the factors from the first to it, and from it to the last.
+#[derive(Clone, Copy)]
+struct Turn {
+    at: usize,
+    before: Estimate,
+    behind: Estimate,
+    /// How likely chance makes it the lowest or the highest, among so many.
+    chance: f64,
 }
 
 /// The lowest of `levels`, or with a `sign` of -1 the highest, if it is an inner one and beyond both ends by more than

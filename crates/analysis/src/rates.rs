@@ -1,4 +1,4 @@
-//! How a rate goes along its axis: by the rule for costs ([`judge`]), since a rate is the inverse of one. It
+//! How a rate goes along its axis: by the rule for costs ([`classify`]), since a rate is the inverse of one. It
 //! *collapses* where all of the interval lies below half.
 //!
 //! Where it has halved is found in costs: what a reply costs is what grows evenly with what is watched. Between two
@@ -9,17 +9,20 @@
 pub mod speedup;
 pub mod usl;
 
+use crate::growth::classify;
 use crate::growth::curves::explained;
-use crate::growth::levels::{Level, MeasuredPoint, draws, levels};
-use crate::growth::{Judged, Turn, judge};
+use crate::growth::levels::{Level, draws, levels};
 use crate::stats::quantiles::{quantile, sorted};
 use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, FALSE_ALARM, POSITION_RATIO_MAX};
-use crate::{Best, Class, Estimate, FailedAt, Halved, Rate, RateTrend, TrendReason};
+use crate::{
+    Best, Class, Estimate, FailedAt, Growth, GrowthReason, Halved, PointSummary, Rate, RateTrend,
+    TrendReason,
+};
 
 /// The same of a rate that begins at one of the part for each of the whole (threads per CPU). Where it has halved by
 /// the very next point, the position is somewhere between the two: nothing was measured between sharing nothing and
 /// sharing.
-pub fn rate_past(points: &[MeasuredPoint]) -> Option<Rate> {
+pub fn rate_past(points: &[PointSummary]) -> Option<Rate> {
     let mut rate = rate(points)?;
     if let Some(halved) = &mut rate.halved
         && halved.after == rate.from
@@ -32,24 +35,25 @@ pub fn rate_past(points: &[MeasuredPoint]) -> Option<Rate> {
 
 /// Whether a rate has surely fallen to a hundredth by the last of these points, the first ones being those of
 /// less than one for each of the whole: then other programs have taken the CPUs, and the trend begins there.
-pub(crate) fn is_crushed(points: &[MeasuredPoint]) -> bool {
+pub(crate) fn is_crushed(points: &[PointSummary]) -> bool {
     rate(points)
         .is_some_and(|rate| rate.factor.high < COLLAPSE_MAX && rate.factor.value < CRUSHED_MAX)
 }
 
 /// How the rate at these `points` (ascending) goes; `None` with fewer than two.
-pub fn rate(points: &[MeasuredPoint]) -> Option<Rate> {
+pub fn rate(points: &[PointSummary]) -> Option<Rate> {
     let (first, last) = (points.first()?, points.last()?);
     if points.len() < 2 {
         return None;
     }
     // A server that no longer answers has a rate of zero, and log 0 is undefined.
-    let is_dead = |point: &MeasuredPoint| !(point.median > 0.0 && point.median.is_finite());
+    let is_dead =
+        |point: &PointSummary| !(point.median.value > 0.0 && point.median.value.is_finite());
     let Some(dead) = points.iter().position(is_dead) else {
         return Some(Costs::new(points).rate());
     };
     let is_silent =
-        |point: &MeasuredPoint| point.cells.values().all(|log| *log == f64::NEG_INFINITY);
+        |point: &PointSummary| point.log_cells.values().all(|log| *log == f64::NEG_INFINITY);
     let stays_dead = dead > 0 && points[dead..].iter().all(is_silent);
     let (trend, reason, halved) = if stays_dead {
         let before = Costs::new(&points[..dead]).halved(0);
@@ -59,55 +63,57 @@ pub fn rate(points: &[MeasuredPoint]) -> Option<Rate> {
         let reason = TrendReason::NotPositive { point: points[dead].point };
         (RateTrend::Undecided, Some(reason), None)
     };
-    let (from, to, level) = (first.point, last.point, last.median);
-    let factor = Estimate::exact(level / first.median);
+    let (from, to, level) = (first.point, last.point, last.median.value);
+    let factor = Estimate::exact(level / first.median.value);
     Some(Rate { trend, from, to, level, factor, peak: None, halved, reason })
 }
 
 /// What one costs at each point of a rate above zero.
 pub(crate) struct Costs<'a> {
-    points: &'a [MeasuredPoint],
+    points: &'a [PointSummary],
     pub(crate) levels: Vec<Level>,
 }
 
 impl<'a> Costs<'a> {
-    pub(crate) fn new(points: &'a [MeasuredPoint]) -> Self {
+    pub(crate) fn new(points: &'a [PointSummary]) -> Self {
         Self { points, levels: levels(points, false) }
     }
 
     fn rate(&self) -> Rate {
-        let Judged { start, class, explained, lowest, hump } = judge(&self.levels);
-        let last = &self.points[self.points.len() - 1];
-        let peak = lowest.map(|Turn { at, before, behind, .. }| Best {
-            at: self.points[at].point,
-            level: self.points[at].median,
-            factor: before.inverse(),
-            over: self.points[0].point,
-            behind: behind.inverse(),
-        });
-        let factor = explained.factor.inverse();
+        let Growth { class, factor, from, best, reason, .. } = classify(&self.levels);
+        let index = |point: u64| self.points.partition_point(|at| at.point < point);
+        let (start, last) = (index(from), &self.points[self.points.len() - 1]);
+        let factor = factor.inverse();
         let trend = match class {
             Class::Constant => RateTrend::Holds,
             Class::Falls => RateTrend::Rises,
-            Class::Grows if factor.high < COLLAPSE_MAX => RateTrend::Collapses,
-            Class::Grows if start > 0 => RateTrend::Peaks,
-            Class::Grows => RateTrend::Falls,
-            _ => RateTrend::Undecided,
+            Class::Undecided => RateTrend::Undecided,
+            _ if factor.high < COLLAPSE_MAX => RateTrend::Collapses,
+            _ if start > 0 => RateTrend::Peaks,
+            _ => RateTrend::Falls,
         };
-        let dip = hump.map(|Turn { at, before, .. }| TrendReason::FallsAndRises {
-            fall: before.value,
-            point: self.points[at].point,
+        let peak = best.map(|best| Best {
+            level: self.points[index(best.at)].median.value,
+            factor: best.factor.inverse(),
+            behind: best.behind.inverse(),
+            ..best
         });
-        let is_undecided = trend == RateTrend::Undecided;
+        let why = || match reason {
+            Some(GrowthReason::GrowsAndFalls { point }) => {
+                let fall = explained(&self.levels[start..=index(point)]).factor.value;
+                TrendReason::FallsAndRises { fall, point }
+            }
+            _ => TrendReason::IntervalTooWide,
+        };
         Rate {
             trend,
-            from: self.points[start].point,
+            from,
             to: last.point,
-            level: last.median,
+            level: last.median.value,
             factor,
             peak,
             halved: if trend == RateTrend::Collapses { self.halved(start) } else { None },
-            reason: is_undecided.then(|| dip.unwrap_or(TrendReason::IntervalTooWide)),
+            reason: (trend == RateTrend::Undecided).then(why),
         }
     }
 
@@ -168,7 +174,7 @@ impl<'a> Costs<'a> {
 /// there, like the rate of a server that no longer answers.
 pub(crate) fn beyond(
     rate: Option<Rate>,
-    points: &[MeasuredPoint],
+    points: &[PointSummary],
     one_each: u64,
     failed: &[FailedAt],
 ) -> Option<Rate> {

@@ -7,7 +7,8 @@ pub(crate) mod shares;
 
 use crate::gather::positions::verdicts_from;
 use crate::gather::{Gathered, Samples};
-use crate::growth::levels::MeasuredPoint;
+use crate::growth;
+use crate::growth::levels::alone;
 use crate::pairs::comparison::Series;
 use crate::pairs::comparisons::Comparisons;
 use crate::rates::usl;
@@ -15,7 +16,7 @@ use crate::shape::levels::levels;
 use crate::shape::{Shape, point_steps};
 use crate::stats::bootstrap::{REPLICATES, budget_interval};
 use crate::stats::random::generator;
-use crate::tables::figure::{counting, figure, growth, know_deviation, measured};
+use crate::tables::figure::{counting, figure, know_deviation};
 use crate::tables::shares::Portion;
 use crate::{
     ComparisonOutcome, CutShort, Distribution, Lead, Level, MissingFigure, PointSummary, Rate, Row,
@@ -113,11 +114,11 @@ impl Context<'_> {
         let warm = verdicts_from(self.workload.trajectory, &points);
         let (mut rows, mut series) = (Vec::new(), Vec::new());
         for subject in subjects.filter(|subject| self.has_row(subject)) {
-            let (row, mut measured) = self.row(subject, &points, one_each);
-            // A trajectory has more positions than its table shows.
-            measured.retain(|at| at.point >= warm && points.contains(&at.point));
-            if !measured.is_empty() {
-                series.push(Series::new(&subject.name, self.metric.lower_is_better, measured));
+            let row = self.row(subject, &points, one_each);
+            let figures = row.cells.iter().flatten().filter(|figure| figure.point >= warm);
+            let figures: Vec<PointSummary> = figures.cloned().collect();
+            if !figures.is_empty() {
+                series.push(Series::new(&subject.name, self.metric.lower_is_better, figures));
             }
             rows.push(row);
         }
@@ -183,39 +184,37 @@ impl Context<'_> {
     }
 
     /// The row of `subject`, whose trend is that from the point `one_each` on, if there is one.
-    fn row(
-        &self,
-        subject: &SubjectInfo,
-        points: &[u64],
-        one_each: Option<u64>,
-    ) -> (Row, Vec<MeasuredPoint>) {
+    fn row(&self, subject: &SubjectInfo, points: &[u64], one_each: Option<u64>) -> Row {
         let series = self.gathered.series(&subject.name, self.parameters, &self.metric.name);
-        let (all, measured): (Vec<PointSummary>, Vec<MeasuredPoint>) = series
+        let summarised = series
             .into_iter()
             .flatten()
-            .filter_map(|(&point, samples)| self.summarise(&subject.name, point, samples))
-            .unzip();
-        let shape = self.shape(&subject.name);
+            .filter_map(|(&point, samples)| self.summarise(&subject.name, point, samples));
+        let all: Vec<PointSummary> = summarised.collect();
+        let shape = self.shape(&subject.name, &all);
         // What has levels has no order of growth, and no trend.
         let is_staircase = subject.memory_access.is_some();
-        let counting = counting(&all, &measured, shape.trajectory);
+        let counting = counting(&all, shape.trajectory);
         // Orders of growth are those of costs: a rate that rises or falls has none.
         let is_cost = self.metric.lower_is_better && !self.workload.averages && !is_staircase;
-        let growth = if is_cost { growth(&counting) } else { None };
+        let growth = || growth::growth(&growth::levels::levels(&counting, true), 0.0);
+        let growth = (is_cost && counting.len() > 1).then(growth);
         let failed = self.gathered.failed(&subject.name, self.parameters);
         let rate = self.rate(&counting, one_each).filter(|_| !is_staircase);
         // The other metrics have no figures there either, which says nothing new.
         let headline_from = one_each.filter(|_| self.headline);
         let rate = match headline_from {
-            Some(one_each) => rates::beyond(rate, &measured, one_each, &failed),
+            Some(one_each) => rates::beyond(rate, &all, one_each, &failed),
             None => rate,
         };
-        let workers_to = headline_from.or_else(|| self.table_of_workers(points));
-        let speedup = workers_to.and_then(|to| self.speedup(&measured, to));
+        // Of somebody else's table nothing says how many CPUs they had: it goes from one on to its last point.
+        let is_from_one = self.headline && self.run.is_foreign() && points.first() == Some(&1);
+        let last = points.last().copied().filter(|_| is_from_one);
+        let is_of_workers = WORKER_AXES.contains(&self.workload.axis.as_str());
+        let workers_to = headline_from.or(last.filter(|_| is_of_workers));
+        let speedup = workers_to.and_then(|to| self.speedup(&all, to));
         // Where the rate of one was measured, whatever the axis of the table is called.
-        let is_table = self.headline && self.run.is_foreign() && points.first() == Some(&1);
-        let last = points.last().copied().filter(|_| is_table);
-        let scaling = workers_to.or(last).and_then(|to| self.scaling(measured.clone(), to));
+        let scaling = workers_to.or(last).and_then(|to| self.scaling(all.clone(), to));
         // A trajectory has more positions than its table shows.
         let at = |point: &u64| all.iter().find(|figure| figure.point == *point).cloned();
         let cells: Vec<Option<PointSummary>> = points.iter().map(at).collect();
@@ -231,7 +230,7 @@ impl Context<'_> {
             Some(_) => Vec::new(),
             None => self.missing(subject, points, &cells, short.as_ref()),
         };
-        let row = Row {
+        Row {
             subject: subject.name.clone(),
             label: subject.label.clone(),
             note: subject.note.clone(),
@@ -249,8 +248,7 @@ impl Context<'_> {
             levels: self.levels(subject),
             drift: shape.drift,
             short,
-        };
-        (row, measured)
+        }
     }
 
     /// A degree, such as a share or an index, is neither a cost nor a rate.
@@ -259,16 +257,9 @@ impl Context<'_> {
         says_so && !self.metric.lower_is_better && !self.workload.averages
     }
 
-    /// The last point of somebody else's table over workers, from one on: nothing says how many CPUs they had.
-    fn table_of_workers(&self, points: &[u64]) -> Option<u64> {
-        let is_over_workers = WORKER_AXES.contains(&self.workload.axis.as_str());
-        let is_of_workers = self.headline && self.run.is_foreign() && is_over_workers;
-        points.last().copied().filter(|_| is_of_workers && points.first() == Some(&1))
-    }
-
     /// How the rate grows with workers up to the point `to`. A workload of the user's own has the whole that its axis
     /// is a multiple of only where that counts workers.
-    fn speedup(&self, points: &[MeasuredPoint], to: u64) -> Option<Speedup> {
+    fn speedup(&self, points: &[PointSummary], to: u64) -> Option<Speedup> {
         let WorkloadInfo { parallel, custom, .. } = self.workload;
         let is_parallel = parallel.is_some() || custom.is_some() || self.run.is_foreign();
         let speedup = || rates::speedup::speedup(points, to, self.cpus_left());
@@ -284,7 +275,7 @@ impl Context<'_> {
 
     /// The law. Of those that do work of their own it is that up to one for each of the whole: beyond, they only take
     /// turns.
-    fn scaling(&self, mut points: Vec<MeasuredPoint>, one_each: u64) -> Option<Scaling> {
+    fn scaling(&self, mut points: Vec<PointSummary>, one_each: u64) -> Option<Scaling> {
         let is_parallel = self.workload.parallel.is_some();
         points.retain(|at| !is_parallel || at.point <= one_each);
         if self.is_rate() { usl::scaling(&points) } else { None }
@@ -292,7 +283,7 @@ impl Context<'_> {
 
     /// The trend of a rate; a cost grows instead. Where the rate has figures at the point `one_each` and
     /// beyond it, the points before it are left out, unless the rate is crushed by then.
-    fn rate(&self, points: &[MeasuredPoint], one_each: Option<u64>) -> Option<Rate> {
+    fn rate(&self, points: &[PointSummary], one_each: Option<u64>) -> Option<Rate> {
         if !self.is_rate() {
             return None;
         }
@@ -312,7 +303,7 @@ impl Context<'_> {
     }
 
     /// Modes, steps and drift; none of the harness itself, which is a control.
-    fn shape(&self, subject: &str) -> Shape {
+    fn shape(&self, subject: &str, figures: &[PointSummary]) -> Shape {
         if self.workload.is_control() {
             return Shape::default();
         }
@@ -326,7 +317,7 @@ impl Context<'_> {
             if trajectory || custom.is_none_or(|custom| custom.commands.is_empty()) {
                 return shape;
             }
-            Shape { steps: point_steps::find(&cloud), ..shape }
+            Shape { steps: point_steps::find(figures, self.metric.lower_is_better), ..shape }
         })
     }
 
@@ -339,20 +330,15 @@ impl Context<'_> {
             .map_or_else(Vec::new, |series| levels(series, |from| self.random(&subject.name, from)))
     }
 
-    fn summarise(
-        &self,
-        subject: &str,
-        point: u64,
-        samples: &Samples<'_>,
-    ) -> Option<(PointSummary, MeasuredPoint)> {
+    fn summarise(&self, subject: &str, point: u64, samples: &Samples<'_>) -> Option<PointSummary> {
         let (mut summary, replicates) =
             figure(point, &samples.slices(), &mut self.random(subject, point))?;
         if self.run.plan.budget.is_some() && !replicates.is_empty() {
             summary.median = budget_interval(summary.median.value, &replicates);
         }
-        let deviation = samples.deviation.filter(|_| summary.samples == 1);
-        let mean_error =
-            deviation.and_then(|own| know_deviation(&mut summary, own, samples.operations));
+        if let Some(deviation) = samples.deviation.filter(|_| summary.samples == 1) {
+            know_deviation(&mut summary, deviation, samples.operations);
+        }
         let draws = (REPLICATES, &mut self.random(subject, point));
         let of_series = (subject, self.parameters);
         if let Some(whole) = self.gathered.whole_quantile(of_series, self.metric, point, draws) {
@@ -360,8 +346,12 @@ impl Context<'_> {
             summary.rounds = whole.blocks as u32;
         }
         (summary.user_ns, summary.system_ns) = cpu_per_operation(samples);
-        let measured = measured(&summary, &samples.medians(), mean_error);
-        Some((summary, measured))
+        summary.log_cells = samples.log_cells();
+        if summary.log_cells.is_empty() {
+            // Where rounds have no numbers of their own, the median of all stands for them.
+            summary.log_cells = alone(summary.median.value.ln());
+        }
+        Some(summary)
     }
 
     fn random(&self, subject: &str, point: u64) -> Rng {

@@ -152,8 +152,6 @@ pub const NEXT_LEAD: f64 = 0.3;
 pub const LAW_ERRORS_MAX: f64 = 2.5;
 /// A peak of the law further out than this many times the last point is out of reach of what was measured.
 pub const PEAK_REACH: f64 = 4.0;
-/// How many times what the curve changes at its neighbours a step between two points is. Source: simulated.
-pub const POINT_STEP_SHARPNESS: f64 = 4.0;
 /// How many times as wide as the levels on either side the gap between two groups of rounds is, of 5, 6, 7, 8 rounds
 /// and of more. Source: simulated; levels that scatter show it in one of 75 cases.
 pub const SPLIT_GAPS: [f64; 5] = [6.0, 5.0, 4.5, 4.0, 3.5];

@@ -48,6 +48,21 @@ pub struct Window {
     pub ranges: Vec<Range<usize>>,
 }
 
+impl Window {
+    /// Samples in all rounds.
+    pub fn count(&self) -> usize {
+        self.ranges.iter().map(Range::len).sum()
+    }
+
+    /// Takes the `next` one in.
+    fn extend(&mut self, next: &Self) {
+        self.to = next.to;
+        for (range, more) in self.ranges.iter_mut().zip(&next.ranges) {
+            range.end = more.end;
+        }
+    }
+}
+
 impl Cloud {
     /// The cloud of `rounds`: each with its number and with the position and the value of each sample, in any order.
     /// `None` where more than one in a hundred has no logarithm. Each sample is moved at random by up to half a tick,
@@ -93,36 +108,23 @@ impl Cloud {
     /// Windows of about `size` samples each, all rounds together, ascending and without gaps. Near the beginning of the
     /// axis one of `size_min` samples ends when its last position is half as far again as its first.
     pub fn windows(&self, size: usize, size_min: usize) -> Vec<Window> {
-        let mut windows = Vec::new();
-        let mut counted: Vec<usize> = vec![0; self.rounds.len()];
-        let positions = self.positions();
-        let (mut first, mut in_window) = (0, 0);
-        let mut starts = counted.clone();
-        for (index, &position) in positions.iter().enumerate() {
-            for (count, round) in counted.iter_mut().zip(&self.rounds) {
-                let more =
-                    round.samples[*count..].iter().take_while(|sample| sample.position <= position);
-                let more = more.count();
-                *count += more;
-                in_window += more;
-            }
-            let wide = position as f64 >= 1.5 * positions[first] as f64 && in_window >= size_min;
-            if in_window >= size || wide || index + 1 == positions.len() {
-                let ranges = starts.iter().zip(&counted).map(|(&start, &end)| start..end).collect();
-                windows.push(Window { from: positions[first], to: position, ranges });
-                (first, in_window) = (index + 1, 0);
-                starts.clone_from(&counted);
+        let is_whole = |window: &Window| {
+            let is_wide = window.to as f64 >= 1.5 * window.from as f64;
+            window.count() >= if is_wide { size_min } else { size }
+        };
+        let mut windows: Vec<Window> = Vec::new();
+        for next in self.windows_by_position() {
+            match windows.last_mut() {
+                Some(last) if !is_whole(last) => last.extend(&next),
+                _ => windows.push(next),
             }
         }
         // What is left at the end is no window of its own.
-        if let [.., before, last] = windows.as_mut_slice()
-            && last.ranges.iter().map(Range::len).sum::<usize>() < size / 2
+        if windows.len() > 1
+            && let Some(rest) = windows.pop_if(|last| last.count() < size / 2)
+            && let Some(last) = windows.last_mut()
         {
-            before.to = last.to;
-            for (range, more) in before.ranges.iter_mut().zip(&last.ranges) {
-                range.end = more.end;
-            }
-            windows.pop();
+            last.extend(&rest);
         }
         windows
     }
@@ -247,7 +249,7 @@ mod tests {
         let samples: Vec<(u64, f64)> = (1..=1_010).map(|i| (i, 1.0 + 1e-3 * i as f64)).collect();
         let cloud = cloud(&[&samples, &samples[..505]]);
         let windows = cloud.windows(300, 40);
-        let count: usize = windows.iter().flat_map(|w| &w.ranges).map(Range::len).sum();
+        let count: usize = windows.iter().map(Window::count).sum();
         assert_eq!(count, cloud.count());
         assert_eq!((windows[0].from, windows.last().unwrap().to), (1, 1_010));
         assert!(windows.windows(2).all(|pair| pair[0].to + 1 == pair[1].from));

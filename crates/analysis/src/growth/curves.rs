@@ -59,6 +59,8 @@ pub struct Explained {
     pub shares: [f64; GROWING.len()],
     /// The share of that in which the curve is smooth: it needs no step, and the levels lie near it.
     pub smooth_share: f64,
+    /// How likely a step lies before each of the points, 0 to 1.
+    pub step_shares: Vec<f64>,
 }
 
 /// The factor and the classes of a series of two or more `levels`, by all curves.
@@ -66,28 +68,29 @@ pub fn explained(levels: &[Level]) -> Explained {
     let middle = levels.iter().map(|level| level.log).sum::<f64>() / levels.len() as f64;
     let logs = [1.0, -1.0]
         .map(|sign| levels.iter().map(|level| sign * (level.log - middle)).collect::<Vec<f64>>());
-    let mut families = vec![Family::constant(levels)];
+    let mut curves = vec![Curve::constant(levels)];
     for (falls, prior) in [(false, 1.0), (true, EVEN)] {
-        families.extend((0..GROWING.len()).map(|class| Family::new(class, falls, prior, levels)));
+        for class in 0..GROWING.len() {
+            curves.extend(Curve::all(class, falls, prior, levels));
+        }
     }
     let mut parts = Vec::new();
     for (index, excess) in EXCESS_ERRORS.into_iter().enumerate() {
         let scale = Scale::new(levels, excess);
         let (mut top, mut added) = (f64::NEG_INFINITY, Vec::new());
-        for family in &mut families {
-            family.explain(&scale, &logs, &mut top, &mut added);
+        for curve in &mut curves {
+            curve.explain(&scale, &logs, &mut top, &mut added);
         }
         let floor = top - NEGLIGIBLE_LOG;
         parts.extend(added.into_iter().filter(|part: &Part| part.log >= floor));
         // What is far below the best with a large error is further below with a smaller one.
         if let Some(next) = EXCESS_ERRORS.get(index + 1) {
             let width = NODE_WIDTH_MAX * next.hypot(scale.error_min);
-            for family in &mut families {
-                family.refine(floor, width, levels);
-            }
+            curves.retain(|curve| curve.best >= floor);
+            curves = curves.into_iter().flat_map(|curve| curve.divided(width, levels)).collect();
         }
     }
-    let mut explained = summary(&parts);
+    let mut explained = summary(&parts, levels.len());
     let Estimate { low, high, .. } = explained.factor;
     let shown = (levels[levels.len() - 1].shown_log - levels[0].shown_log).exp();
     if low <= high && shown.is_finite() {
@@ -104,20 +107,18 @@ struct Part {
     variance: f64,
     /// Which of the [`GROWING`] classes it is of; `None` where it is of a constant or falls.
     class: Option<usize>,
+    /// The points that a step lies before; 0 for none.
+    steps: [usize; 2],
     /// Whether the levels lie near its curve without a step.
     is_smooth: bool,
 }
 
-/// The curves of one class in one direction, by their factors.
-struct Family {
-    class: Option<usize>,
-    /// Whether they fall, as the mirror images of those that grow.
-    falls: bool,
-    curves: Vec<Curve>,
-}
-
-/// The curves whose factors have a logarithm from `from` to `to`, by the one in the middle.
+/// The curves of one class in one direction whose factors have a logarithm from `from` to `to`, by the one in the middle.
 struct Curve {
+    /// Which of the [`GROWING`] classes; `None` of a constant.
+    class: Option<usize>,
+    /// Whether it falls, as the mirror image of one that grows.
+    falls: bool,
     from: f64,
     to: f64,
     logs: Vec<f64>,
@@ -126,15 +127,14 @@ struct Curve {
     best: f64,
 }
 
-impl Family {
+impl Curve {
     fn constant(levels: &[Level]) -> Self {
         let logs = vec![0.0; levels.len()];
-        let curve = Curve { from: 0.0, to: 0.0, logs, log_prior: 0.0, best: 0.0 };
-        Self { class: None, falls: false, curves: vec![curve] }
+        Self { class: None, falls: false, from: 0.0, to: 0.0, logs, log_prior: 0.0, best: 0.0 }
     }
 
     /// Factors are as likely in each octave of their logarithms, up to that of a curve without a constant part.
-    fn new(class: usize, falls: bool, prior: f64, levels: &[Level]) -> Self {
+    fn all(class: usize, falls: bool, prior: f64, levels: &[Level]) -> Vec<Self> {
         let (first, last) = (levels[0].point, levels[levels.len() - 1].point);
         let growth = |point: u64| growth_of(GROWING[class], point as f64);
         // From zero on, or from the logarithm of one, a curve may grow by any factor.
@@ -146,57 +146,21 @@ impl Family {
         while from < whole_log {
             let to = (from * NODE_RATIO).min(from + NODE_WIDTH).min(whole_log);
             let share = (1.0 - NO_CONSTANT_PRIOR) * (to / from).ln() / octaves;
-            curves.push(Curve::new(class, (from, to), (prior * share).ln(), levels));
+            curves.push(Self::new(class, falls, (from, to), (prior * share).ln(), levels));
             from = to;
         }
         let alone = (prior * NO_CONSTANT_PRIOR).ln();
-        curves.push(Curve::new(class, (whole_log, whole_log), alone, levels));
-        Self { class: Some(class), falls, curves }
+        curves.push(Self::new(class, falls, (whole_log, whole_log), alone, levels));
+        curves
     }
 
-    /// Adds what its curves say with one size of the error to `parts`. `top` is the greatest weight so far.
-    /// `logs` are those of the levels, and the same mirrored.
-    fn explain(
-        &mut self,
-        scale: &Scale,
-        logs: &[Vec<f64>; 2],
-        top: &mut f64,
-        parts: &mut Vec<Part>,
-    ) {
-        let class = self.class.filter(|_| !self.falls);
-        let (logs, sign) = if self.falls { (&logs[1], -1.0) } else { (&logs[0], 1.0) };
-        for curve in &mut self.curves {
-            let explained = scale.explain(curve, logs, *top - NEGLIGIBLE_LOG);
-            curve.best = f64::NEG_INFINITY;
-            for (log, [mean, variance], is_smooth) in explained {
-                curve.best = curve.best.max(log);
-                parts.push(Part { log, mean: sign * mean, variance, class, is_smooth });
-            }
-            *top = top.max(curve.best);
-        }
-    }
-
-    /// Leaves out the curves below `floor`, and divides those that stand for a wider stretch of factors than `width`.
-    fn refine(&mut self, floor: f64, width: f64, levels: &[Level]) {
-        let mut curves = Vec::new();
-        for curve in self.curves.drain(..).filter(|curve| curve.best >= floor) {
-            let Some(class) = self.class.filter(|_| curve.to - curve.from > width) else {
-                curves.push(curve);
-                continue;
-            };
-            let count = ((curve.to - curve.from) / width).ceil() as usize;
-            let ratio = (curve.to / curve.from).powf(1.0 / count as f64);
-            let log_prior = curve.log_prior - (count as f64).ln();
-            let edge = |index: usize| curve.from * ratio.powf(index as f64);
-            let part = |at: usize| Curve::new(class, (edge(at), edge(at + 1)), log_prior, levels);
-            curves.extend((0..count).map(part));
-        }
-        self.curves = curves;
-    }
-}
-
-impl Curve {
-    fn new(class: usize, (from, to): (f64, f64), log_prior: f64, levels: &[Level]) -> Self {
+    fn new(
+        class: usize,
+        falls: bool,
+        (from, to): (f64, f64),
+        log_prior: f64,
+        levels: &[Level],
+    ) -> Self {
         let growth = |level: &Level| growth_of(GROWING[class], level.point as f64);
         let (first, last) = (growth(&levels[0]), growth(&levels[levels.len() - 1]));
         let more = f64::midpoint(from, to).exp_m1();
@@ -207,13 +171,49 @@ impl Curve {
         for log in &mut logs {
             *log -= middle;
         }
-        Self { from, to, logs, log_prior, best: f64::NEG_INFINITY }
+        Self { class: Some(class), falls, from, to, logs, log_prior, best: f64::NEG_INFINITY }
+    }
+
+    /// Adds what it says with one size of the error to `parts`. `top` is the greatest weight so far. `logs` are those of
+    /// the levels, and the same mirrored.
+    fn explain(
+        &mut self,
+        scale: &Scale,
+        logs: &[Vec<f64>; 2],
+        top: &mut f64,
+        parts: &mut Vec<Part>,
+    ) {
+        let class = self.class.filter(|_| !self.falls);
+        let (logs, sign) = if self.falls { (&logs[1], -1.0) } else { (&logs[0], 1.0) };
+        let explained = scale.explain(self, logs, *top - NEGLIGIBLE_LOG);
+        self.best = f64::NEG_INFINITY;
+        for (log, [mean, variance], steps) in explained {
+            self.best = self.best.max(log);
+            let is_smooth = scale.is_small && steps == [0; 2];
+            parts.push(Part { log, mean: sign * mean, variance, class, steps, is_smooth });
+        }
+        *top = top.max(self.best);
+    }
+
+    /// The same as several, if it stands for a wider stretch of factors than `width`.
+    fn divided(self, width: f64, levels: &[Level]) -> Vec<Self> {
+        let Some(class) = self.class.filter(|_| self.to - self.from > width) else {
+            return vec![self];
+        };
+        let count = ((self.to - self.from) / width).ceil() as usize;
+        let ratio = (self.to / self.from).powf(1.0 / count as f64);
+        let log_prior = self.log_prior - (count as f64).ln();
+        let edge = |index: usize| self.from * ratio.powf(index as f64);
+        let part =
+            |at: usize| Self::new(class, self.falls, (edge(at), edge(at + 1)), log_prior, levels);
+        (0..count).map(part).collect()
     }
 }
 
 /// One assumed size of the error beyond the levels' own, with what depends on nothing else.
 struct Scale {
-    excess: f64,
+    /// A curve that is off the levels by half of the least step is smooth.
+    is_small: bool,
     /// 1/variance of each point about a curve.
     weights: Vec<f64>,
     /// Without a step, and with one or two in any gaps.
@@ -247,7 +247,7 @@ impl Scale {
         });
         let errors = levels.iter().map(|level| level.error.unwrap_or_default());
         Self {
-            excess,
+            is_small: excess <= EVEN * FLAT_FACTOR_MAX.ln(),
             stretches: Stretches::all(&weights, log_norms),
             trust: ends.map(trust),
             own_variance: ends.map(own).iter().sum(),
@@ -256,9 +256,9 @@ impl Scale {
         }
     }
 
-    /// Adds the logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over
-    /// its scale: without a step, and with one or two in any gaps. Skips what is below `floor`.
-    fn explain(&self, curve: &Curve, logs: &[f64], floor: f64) -> Vec<(f64, [f64; 2], bool)> {
+    /// The logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over its
+    /// scale: without a step, and with one or two before any points. Skips what is below `floor`.
+    fn explain(&self, curve: &Curve, logs: &[f64], floor: f64) -> Vec<(f64, [f64; 2], [usize; 2])> {
         let mut sums = Vec::with_capacity(logs.len() + 1);
         let (mut sum, mut squares) = (0.0, 0.0);
         sums.push(sum);
@@ -270,13 +270,12 @@ impl Scale {
         }
         let last = logs.len() - 1;
         let ends = [logs[0], logs[last], curve.logs[0], curve.logs[last]];
-        // A curve that is off the levels by half of the least step is smooth.
-        let is_small = self.excess <= EVEN * FLAT_FACTOR_MAX.ln();
         let explained = |stretches: &Stretches| {
             let (log, levels) = stretches.explain(&sums, squares, floor - curve.log_prior)?;
-            let is_stepped = stretches.steps > 0;
-            let factor = self.factor(ends, levels, is_stepped);
-            Some((curve.log_prior + log, factor, !is_stepped && is_small))
+            let factor = self.factor(ends, levels, stretches.steps > 0);
+            let cut =
+                |step: usize| if step < stretches.steps { stretches.cuts[step + 1] } else { 0 };
+            Some((curve.log_prior + log, factor, [cut(0), cut(1)]))
         };
         self.stretches.iter().filter_map(explained).collect()
     }
@@ -363,15 +362,20 @@ fn step_share(step: f64, error: f64) -> f64 {
     (upper_tail((low - step) / error) - upper_tail((high - step) / error)).max(0.0)
 }
 
-/// The median and the 95 % CI of all parts, and the shares of the classes.
-fn summary(parts: &[Part]) -> Explained {
+/// The median and the 95 % CI of all parts, and the shares of the classes and of steps between so many points.
+fn summary(parts: &[Part], points: usize) -> Explained {
     let top = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
     let (mut shares, mut smooth) = ([0.0; GROWING.len()], 0.0);
+    let (mut steps, mut all) = (vec![0.0; points], 0.0);
     let error = |variance: f64| variance.max(ERROR_MIN * ERROR_MIN).sqrt();
     // Parts that hardly differ are taken together: their weight, mean and square.
     let mut together: BTreeMap<(i64, i64), [f64; 3]> = BTreeMap::new();
     for part in parts.iter().filter(|part| part.log >= top - NEGLIGIBLE_LOG) {
         let weight = (part.log - top).exp();
+        all += weight;
+        for step in part.steps.into_iter().filter(|step| *step > 0) {
+            steps[step] += weight;
+        }
         if let Some(class) = part.class {
             shares[class] += weight;
             smooth += if part.is_smooth { weight } else { 0.0 };
@@ -398,6 +402,7 @@ fn summary(parts: &[Part]) -> Explained {
         factor: Estimate { value: quantile(0.5), low: quantile(tail), high: quantile(1.0 - tail) },
         shares: shares.map(share_of),
         smooth_share: share_of(smooth),
+        step_shares: steps.into_iter().map(|step| step / all).collect(),
     }
 }
 

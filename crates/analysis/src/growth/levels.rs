@@ -5,6 +5,7 @@
 //! disturbed, is the same for all points of a series, and averaged over: so three rounds at seven points are
 //! twenty-one observations of the noise, and a level has an error although it was measured three times.
 
+use crate::PointSummary;
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::moments::{log_sum, shares};
 use crate::stats::moments::{mean, squares_about};
@@ -79,29 +80,14 @@ impl Astray {
 /// The cells of a point: the logarithms of their medians, by round.
 pub type Cells = BTreeMap<u32, f64>;
 
-/// What was measured of a series at a point.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MeasuredPoint {
-    /// The point on the axis.
-    pub point: u64,
-    /// The median of all samples.
-    pub median: f64,
-    /// The logarithms of the medians of its rounds.
-    pub cells: Cells,
-    /// The standard error of the logarithm, where it is a mean of a known one.
-    pub mean_error: Option<f64>,
-    /// The same by the samples of its only round.
-    pub round_error: Option<f64>,
-}
-
-impl MeasuredPoint {
+impl PointSummary {
     /// What one costs in each of its cells: a disturbance makes a cost more, and a rate less. Where a round has no
     /// logarithm, since nothing was done, the median of all rounds, which it is part of, stands for them.
     pub(crate) fn costs(&self, lower_is_better: bool) -> (u64, Cells) {
         let sign = if lower_is_better { 1.0 } else { -1.0 };
-        let is_finite = self.cells.values().all(|log| log.is_finite());
-        let costs = || self.cells.iter().map(|(round, log)| (*round, sign * log)).collect();
-        (self.point, if is_finite { costs() } else { alone(sign * self.median.ln()) })
+        let is_finite = self.log_cells.values().all(|log| log.is_finite());
+        let costs = || self.log_cells.iter().map(|(round, log)| (*round, sign * log)).collect();
+        (self.point, if is_finite { costs() } else { alone(sign * self.median.value.ln()) })
     }
 }
 
@@ -111,13 +97,13 @@ pub fn alone(log: f64) -> Cells {
 }
 
 /// The levels of the costs of a series at these points, ascending. A point without cells is none.
-pub fn levels(points: &[MeasuredPoint], lower_is_better: bool) -> Vec<Level> {
+pub fn levels(points: &[PointSummary], lower_is_better: bool) -> Vec<Level> {
     let errors = points.iter().filter_map(|at| Some((at.point, at.mean_error?))).collect();
     let costs = points.iter().map(|at| at.costs(lower_is_better));
     let evidence = Evidence::new(costs.collect()).with_errors(errors, 0.0);
     let shown = |level: Level| {
         let at = points.iter().find(|at| at.point == level.point);
-        let shown_log = at.map_or(level.log, |at| at.median.ln());
+        let shown_log = at.map_or(level.log, |at| at.median.value.ln());
         Level { shown_log: if lower_is_better { shown_log } else { -shown_log }, ..level }
     };
     evidence.levels(&shares_of([&evidence])).into_iter().map(shown).collect()
@@ -459,12 +445,13 @@ fn log_densities(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Estimate;
 
-    fn measured(figures: &[(u64, &[f64])]) -> Vec<MeasuredPoint> {
+    fn measured(figures: &[(u64, &[f64])]) -> Vec<PointSummary> {
         let by_round = |figures: &[f64]| (0..).zip(figures.iter().map(|f| f.ln())).collect();
         let at = |&(point, figures): &(u64, &[f64])| {
-            let (median, cells) = (figures[0], by_round(figures));
-            MeasuredPoint { point, median, cells, ..MeasuredPoint::default() }
+            let (median, log_cells) = (Estimate::exact(figures[0]), by_round(figures));
+            PointSummary { point, median, log_cells, ..PointSummary::default() }
         };
         figures.iter().map(at).collect()
     }

@@ -4,14 +4,14 @@
 //! the leader changes once or twice, the crossover is the zero of the lead (`crossover.rs`). Where neither leads, the
 //! mean over all points says how similar the two are.
 
-use crate::growth::levels::{Evidence, MeasuredPoint, shares_of};
+use crate::growth::levels::{Evidence, shares_of};
 use crate::pairs::crossover::position;
 use crate::pairs::leads::{Belief, PointLead, beliefs, point_leads};
 use crate::stats::NORMAL_95;
-use crate::stats::moments::{deviation, mean};
+use crate::stats::moments::{mean, sample_deviation};
 use crate::stats::student;
 use crate::thresholds::{FALSE_ALARM, ROUND_DRIFT};
-use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
+use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate, PointSummary};
 use std::collections::BTreeMap;
 
 /// One series, ready to be compared with others.
@@ -32,19 +32,19 @@ impl Series {
     pub fn new(
         subject: &str,
         lower_is_better: bool,
-        figures: impl IntoIterator<Item = MeasuredPoint>,
+        figures: impl IntoIterator<Item = PointSummary>,
     ) -> Self {
-        let has_log = |figure: &MeasuredPoint| figure.median.ln().is_finite();
-        let figures: Vec<MeasuredPoint> = figures.into_iter().filter(has_log).collect();
+        let has_log = |figure: &PointSummary| figure.median.value.ln().is_finite();
+        let figures: Vec<PointSummary> = figures.into_iter().filter(has_log).collect();
         let cells = figures.iter().map(|figure| figure.costs(lower_is_better)).collect();
-        let error = |at: &MeasuredPoint| Some((at.point, at.mean_error.or(at.round_error)?));
+        let error = |at: &PointSummary| Some((at.point, at.log_error()?));
         let are_means = figures.iter().any(|figure| figure.mean_error.is_some());
         let drift = if are_means { 0.0 } else { ROUND_DRIFT };
         let errors = figures.iter().filter_map(error).collect();
         Self {
             subject: subject.to_owned(),
             lower_is_better,
-            medians: figures.iter().map(|figure| (figure.point, figure.median)).collect(),
+            medians: figures.iter().map(|figure| (figure.point, figure.median.value)).collect(),
             evidence: Evidence::new(cells).with_errors(errors, drift),
         }
     }
@@ -89,8 +89,9 @@ impl<'a> Comparison<'a> {
     pub fn first_leads_at(&self, point: u64) -> Option<bool> {
         let index = self.index(point)?;
         let leader = self.points[index].clear_leader(&self.beliefs[index])?;
-        // No figure is marked that is worse than the next one in its row.
-        (leader == (self.shown_lead(point)? > 0.0)).then_some(leader)
+        // No figure is marked that is no better than the next one in its row.
+        let shown_lead = self.shown_lead(point)?;
+        (if leader { shown_lead > 0.0 } else { shown_lead < 0.0 }).then_some(leader)
     }
 
     /// How many times better the first is than the second at `point`, by their medians, with a CI that holds them.
@@ -160,7 +161,7 @@ impl<'a> Comparison<'a> {
             self.points.iter().map(|point| self.first.sign() * point.log()).collect();
         let mean = mean(&leads);
         let own = errors.iter().map(|error| error.powi(2)).sum::<f64>().sqrt() / count;
-        let scatter = deviation(&leads) / (count - 1.0).sqrt();
+        let scatter = sample_deviation(&leads)? / count.sqrt();
         let half = (student::quantile_95(self.points.len() - 1) * scatter)
             .max(NORMAL_95 * own)
             .hypot(NORMAL_95 * self.common);

@@ -35,21 +35,15 @@ impl<'a> Comparisons<'a> {
 
     /// The best at `point` of the subjects that are `alternatives`, where at least two have a figure.
     pub(crate) fn lead(&self, point: u64, alternatives: impl Fn(&str) -> bool) -> Option<Lead> {
-        let mut ranked = self.ranked(point);
-        ranked.retain(|&index| alternatives(&self.series[index].subject));
-        let [best, second, ..] = *ranked.as_slice() else { return None };
-        let tied: Vec<String> = ranked[1..]
-            .iter()
-            .filter(|&&index| !self.beats(best, index, point))
-            .map(|&index| self.subject(index))
-            .collect();
+        let ranking = self.ranking(point, alternatives);
+        let [best, second, ..] = ranking.as_slice() else { return None };
         Some(Lead {
-            best: self.subject(best),
-            second: self.subject(second),
-            margin: self.lead_over(best, second, point)?,
-            clear: tied.is_empty(),
-            tied,
-            measured: ranked.len(),
+            best: best.subject.clone(),
+            second: second.subject.clone(),
+            margin: second.behind,
+            clear: best.tied.is_empty(),
+            tied: best.tied.clone(),
+            measured: ranking.len(),
         })
     }
 
@@ -61,13 +55,14 @@ impl<'a> Comparisons<'a> {
                 row.cells[index].is_none() && unfinished.any(|cells| cells.point == point)
             });
             let unfinished = dead.map(|row| row.subject.clone()).collect();
-            Ranking { point, subjects: self.ranking(point), unfinished }
+            Ranking { point, subjects: self.ranking(point, |_| true), unfinished }
         };
         points.iter().enumerate().map(ranking).collect()
     }
 
-    fn ranking(&self, point: u64) -> Vec<RankedSubject> {
-        let ranked = self.ranked(point);
+    fn ranking(&self, point: u64, is_ranked: impl Fn(&str) -> bool) -> Vec<RankedSubject> {
+        let mut ranked = self.ranked(point);
+        ranked.retain(|&index| is_ranked(&self.series[index].subject));
         let subject = |&index: &usize| {
             let better = ranked.iter().filter(|&&rival| self.beats(rival, index, point));
             let tied = ranked.iter().filter(|&&rival| {

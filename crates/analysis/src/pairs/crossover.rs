@@ -26,7 +26,7 @@ pub(super) fn position(
     let shift = if has_zero { above.unwrap_or(1) as f64 / 2.0 } else { 0.0 };
     let x: Vec<f64> = points.iter().map(|at| (at.point as f64 + shift).ln()).collect();
     let sign = if first_leads { 1.0 } else { -1.0 };
-    let zeros = |worths: &[[f64; 2]]| zeros_after(&x, worths, turn(worths, between, sign), shift);
+    let zeros = |worths: &[[f64; 2]]| zeros_after(&x, worths, turn(worths, between, sign));
     let back = |x: f64| (x.exp() - shift).max(0.0);
     let errors: Option<Vec<[f64; 2]>> = points.iter().map(|point| point.errors).collect();
     let Some(errors) = errors else {
@@ -72,10 +72,10 @@ fn turn(worths: &[[f64; 2]], [after, before]: [usize; 2], sign: f64) -> usize {
 }
 
 /// The zeros of the lead between the point `index` and the next, between which the leader changes: the logarithms of
-/// their values on the axis. By both series straight on logarithmic axes, exact for powers; by their costs straight on
-/// plain axes, exact for a fixed cost plus a cost per unit; and by the lead on a smooth curve through the neighbouring
-/// points, without overshoot.
-fn zeros_after(x: &[f64], worths: &[[f64; 2]], index: usize, shift: f64) -> [f64; 3] {
+/// their values on the axis. By both series straight on logarithmic axes, exact for powers; by their costs straight over
+/// the axis, exact for a fixed cost plus a cost per unit; and by their costs straight over one by the axis, exact for a
+/// fixed cost that units share.
+fn zeros_after(x: &[f64], worths: &[[f64; 2]], index: usize) -> [f64; 3] {
     let next = index + 1;
     let (from, to) = (x[index], x[next]);
     let share = |before: [f64; 2], after: [f64; 2]| {
@@ -85,49 +85,12 @@ fn zeros_after(x: &[f64], worths: &[[f64; 2]], index: usize, shift: f64) -> [f64
         if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
     };
     let costs = |worths: [f64; 2]| worths.map(|worth| (-worth).exp());
-    let (below, above) = (from.exp() - shift, to.exp() - shift);
-    let of_sums = below + share(costs(worths[index]), costs(worths[next])) * (above - below);
+    let of_costs = share(costs(worths[index]), costs(worths[next]));
+    let between = |start: f64, end: f64| start + of_costs * (end - start);
     let straight = from + share(worths[index], worths[next]) * (to - from);
-    [straight, (of_sums + shift).ln(), smooth_zero(x, worths, index)]
-}
-
-/// The zero of the cubic between two points, with slopes that prevent overshoot (Fritsch and Butland).
-fn smooth_zero(xs: &[f64], worths: &[[f64; 2]], index: usize) -> f64 {
-    let lead = |index: usize| worths[index][0] - worths[index][1];
-    let (x, y) = ([xs[index], xs[index + 1]], [lead(index), lead(index + 1)]);
-    let width = x[1] - x[0];
-    let slopes = [slope(xs, lead, index) * width, slope(xs, lead, index + 1) * width];
-    let value = |t: f64| {
-        let (square, left) = (t * t, 1.0 - t);
-        y[0] * (1.0 + 2.0 * t) * left * left
-            + slopes[0] * t * left * left
-            + y[1] * square * (3.0 - 2.0 * t)
-            - slopes[1] * square * left
-    };
-    // Thirteen bisections give four digits, more than any figure here has.
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..13 {
-        let middle = f64::midpoint(low, high);
-        if (value(middle) > 0.0) == (y[0] > 0.0) { low = middle } else { high = middle }
-    }
-    x[0] + f64::midpoint(low, high) * width
-}
-
-/// The slope at a point: the harmonic mean of those on its two sides, flat at a peak.
-fn slope(xs: &[f64], lead: impl Fn(usize) -> f64, index: usize) -> f64 {
-    let side = |from: usize| {
-        let width = xs[from + 1] - xs[from];
-        ((lead(from + 1) - lead(from)) / width, width)
-    };
-    if index == 0 || index + 1 == xs.len() {
-        return side(index.saturating_sub(1)).0;
-    }
-    let ((before, left), (after, right)) = (side(index - 1), side(index));
-    if before * after <= 0.0 {
-        return 0.0;
-    }
-    let (nearer, farther) = (2.0 * right + left, right + 2.0 * left);
-    (nearer + farther) / (nearer / before + farther / after)
+    let of_sums = between(from.exp(), to.exp()).ln();
+    let of_shared = -between((-from).exp(), (-to).exp()).ln();
+    [straight, of_sums, of_shared]
 }
 
 #[cfg(test)]
@@ -145,32 +108,14 @@ mod tests {
         type Curve = fn(f64) -> f64;
         let zero = |cost: Curve, flat: f64| {
             let (x, worths) = against(&[100.0, 300.0, 600.0, 1000.0], cost, flat);
-            zeros_after(&x, &worths, 1, 0.0).map(f64::exp)
+            zeros_after(&x, &worths, 1).map(f64::exp)
         };
         let [_, of_sums, _] = zero(|n| 8.0 + 0.09 * n, 8.0 + 45.0);
         let [straight, ..] = zero(|n| n.powf(0.7), 500_f64.powf(0.7));
         assert!((of_sums - 500.0).abs() < 1e-9 && (straight - 500.0).abs() < 1e-9);
         // A rate that saturates is neither.
-        let [straight, of_sums, smooth] = zero(|n| 1.0 + 500.0 / n, 2.0);
-        assert!((smooth / 500.0 - 1.0).abs() < 0.003, "{smooth}");
+        let [straight, of_sums, of_shared] = zero(|n| 1.0 + 500.0 / n, 2.0);
+        assert!((of_shared - 500.0).abs() < 1e-9, "{of_shared}");
         assert!(straight > 505.0 && of_sums > 530.0, "{straight} {of_sums}");
-    }
-
-    #[test]
-    fn a_peak_is_flat() {
-        let costs = |n: f64| {
-            if n > 500.0 {
-                0.01
-            } else if (n - 10.0).abs() < 1.0 {
-                10.0
-            } else {
-                1.0
-            }
-        };
-        let (x, worths) = against(&[1.0, 10.0, 100.0, 1000.0], costs, 1.0);
-        let slope_at = |index| slope(&x, |i| worths[i][0] - worths[i][1], index);
-        assert!(slope_at(1).abs() < 1e-12);
-        assert!((slope_at(0) + 1.0).abs() < 1e-9 && (slope_at(3) - 2.0).abs() < 1e-9);
-        assert!((slope_at(2) - 4.0 / 3.0).abs() < 1e-9, "the harmonic mean of 1 and 2");
     }
 }

@@ -161,11 +161,10 @@ type Shares = [f64; STATES];
 /// What is believed at each of the points. `common` is the standard error of what shifts all `leads` alike.
 pub(crate) fn beliefs(leads: &[PointLead], common: f64) -> Vec<Belief> {
     let transition = transition(leads.len());
-    let seen: Vec<Seen> = leads.iter().map(Seen::new).collect();
     let mut sums: Vec<Shares> = vec![[0.0; STATES]; leads.len()];
     let (logs, by_shift): (Vec<f64>, Vec<Vec<Shares>>) = shifts(common)
         .map(|(shift, log_prior)| {
-            let (log_evidence, shares) = shares(&seen, shift, &transition);
+            let (log_evidence, shares) = shares(leads, shift, &transition);
             (log_evidence + log_prior, shares)
         })
         .unzip();
@@ -217,15 +216,15 @@ fn transition(points: usize) -> [Shares; STATES] {
 }
 
 /// The shares of the states at each point, and the logarithm of the evidence.
-fn shares(seen: &[Seen], shift: f64, transition: &[Shares; STATES]) -> (f64, Vec<Shares>) {
+fn shares(leads: &[PointLead], shift: f64, transition: &[Shares; STATES]) -> (f64, Vec<Shares>) {
     let leader = EVEN / (STATES - 1) as f64;
     let mut before: Shares = [leader; STATES];
     before[LEADS.len()] = EVEN;
     let mut log_evidence = 0.0;
-    let mut forward: Vec<Shares> = Vec::with_capacity(seen.len());
-    let mut likelihoods: Vec<Shares> = Vec::with_capacity(seen.len());
-    for seen in seen {
-        let (top, likelihood) = seen.likelihood(shift);
+    let mut forward: Vec<Shares> = Vec::with_capacity(leads.len());
+    let mut likelihoods: Vec<Shares> = Vec::with_capacity(leads.len());
+    for seen in leads {
+        let (top, likelihood) = likelihood(seen, shift);
         let joint = std::array::from_fn(|state| before[state] * likelihood[state]);
         let (sum, shares) = normalized(joint);
         log_evidence += top + sum.ln();
@@ -250,87 +249,33 @@ fn normalized(shares: Shares) -> (f64, Shares) {
     (sum, shares.map(|share| share / sum))
 }
 
-/// A figure that is seen at a point, with what no shift changes of its density in each state.
-struct Seen {
-    log: f64,
-    /// What a disturbance may have done to one of both levels.
-    astray: Astray,
-    /// Empty where no error is known of it: then it says nothing of its neighbours.
-    states: Vec<State>,
-}
-
-/// What is expected of a figure in a state.
-struct State {
-    lead: f64,
-    error: f64,
-    /// The logarithm of the factor before the exponential.
-    log_norm: f64,
-    /// The weight of the figure, next to that of the state, in the true lead.
-    own_share: f64,
-    /// The error of the true lead, with the sign of the state; `None` where neither leads.
-    sided_error: Option<f64>,
-}
-
-impl Seen {
-    fn new(seen: &PointLead) -> Self {
-        let astray = Astray::of_either(seen.astray);
-        let states = seen.error().map(|own_error| {
-            let state = |state: usize| State::new(lead(state), own_error);
-            (0..STATES).map(state).collect()
-        });
-        Self { log: seen.log(), astray, states: states.unwrap_or_default() }
-    }
-
-    /// The density in each state if all leads are off by this `shift`, in units of one whose logarithm comes first.
-    fn likelihood(&self, shift: f64) -> (f64, Shares) {
-        if self.states.is_empty() {
-            return (0.0, [1.0; STATES]);
-        }
-        let off = |state: &State| self.log - shift - state.lead;
-        let usual = |state: &State| state.log_norm - 0.5 * (off(state) / state.error).powi(2);
-        let Astray { chance, shift_log } = self.astray;
-        let astray = |state: &State| {
-            let usual_off = shift_log.max(state.error);
-            -off(state).abs() / usual_off - (2.0 * usual_off).ln()
-        };
-        let [usual, astray]: [Shares; 2] = [&usual as &dyn Fn(&State) -> f64, &astray]
-            .map(|log| std::array::from_fn(|index| log(&self.states[index])));
-        let possible = usual.iter().chain(astray.iter().filter(|_| chance > 0.0));
-        let top = possible.copied().fold(f64::NEG_INFINITY, f64::max);
-        let densities = std::array::from_fn(|index| {
-            let state = &self.states[index];
-            let usual = (usual[index] - top).exp() * state.same_side(off(state));
-            if chance > 0.0 {
-                usual * (1.0 - chance) + (astray[index] - top).exp() * chance
-            } else {
-                usual
-            }
-        });
-        (top, densities)
-    }
-}
-
-impl State {
-    fn new(lead: f64, own_error: f64) -> Self {
+/// The density of what is seen in each state if all leads are off by this `shift`, in units of one whose logarithm comes
+/// first. What has no error that is known says nothing of its neighbours.
+fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
+    let Some(own_error) = seen.error() else { return (0.0, [1.0; STATES]) };
+    let Astray { chance, shift_log } = Astray::of_either(seen.astray);
+    let parts: [(f64, f64, f64); STATES] = std::array::from_fn(|state| {
+        let lead = lead(state);
         let spread = LAYOUT_ERROR.max(LEAD_SPREAD * lead.abs());
-        let error = own_error.hypot(spread);
-        let [weight, own_weight] = [spread, own_error].map(|error| error.powi(-2));
-        let sided_error = lead.signum() / (weight + own_weight).sqrt();
-        Self {
-            lead,
-            error,
-            log_norm: -(error * TAU.sqrt()).ln(),
-            own_share: own_weight / (weight + own_weight),
-            sided_error: (lead != 0.0).then_some(sided_error),
-        }
-    }
-
-    /// The probability that a lead seen this far `off` has the sign of the state, which reaches widely, and ends at
-    /// zero.
-    fn same_side(&self, off: f64) -> f64 {
-        let true_lead = self.lead + off * self.own_share;
-        self.sided_error.map_or(1.0, |error| normal::upper_tail(-true_lead / error))
-    }
+        let (error, off) = (own_error.hypot(spread), seen.log() - shift - lead);
+        let usual = -0.5 * (off / error).powi(2) - (error * TAU.sqrt()).ln();
+        // A state in which one leads reaches widely, and ends at zero.
+        let true_lead = (lead + off * (spread / error).powi(2)) * lead.signum();
+        let same_side = normal::upper_tail(-true_lead * error / (spread * own_error));
+        let usual_off = shift_log.max(error);
+        let is_possible = chance > 0.0;
+        let astray = if is_possible {
+            -off.abs() / usual_off - (2.0 * usual_off).ln()
+        } else {
+            f64::NEG_INFINITY
+        };
+        (usual, if lead == 0.0 { 1.0 } else { same_side }, astray)
+    });
+    let top = parts.iter().fold(f64::NEG_INFINITY, |top, part| top.max(part.0).max(part.2));
+    let density = |(usual, same_side, astray): (f64, f64, f64)| {
+        (1.0 - chance) * (usual - top).exp() * same_side + chance * (astray - top).exp()
+    };
+    (top, parts.map(density))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Profiles of known truth: what is attributed, what is not, and how often intervals hold.
 
-use crate::growth::levels::MeasuredPoint;
 use crate::rates::rate_past;
 use crate::rates::speedup::speedup;
 use crate::stats::random::generator;
 use crate::{
-    Class, DifferenceVerdict, Estimate, ProfileChange, ProfileDifference, ProfileTable, analyse,
+    Class, DifferenceVerdict, Estimate, PointSummary, ProfileChange, ProfileDifference,
+    ProfileTable, analyse,
 };
 use fastrand::Rng;
 use fixtures::{cell, key, profile, run, workload};
@@ -467,12 +467,13 @@ fn samples_that_differ_by_chance_are_no_wait() {
 fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
     // Where others had the CPUs, it is open whether workers gain.
     let between_with = |rates: [f64; 3], cpus_left: f64| {
-        let points: Vec<MeasuredPoint> = [1, 2, 4]
+        let points: Vec<PointSummary> = [1, 2, 4]
             .into_iter()
             .zip(rates)
             .map(|(point, median)| {
                 let cells = (0..9).map(|round| (round, median.ln() + 1e-3 * f64::from(round % 3)));
-                MeasuredPoint { point, median, cells: cells.collect(), ..MeasuredPoint::default() }
+                let (median, log_cells) = (Estimate::exact(median), cells.collect());
+                PointSummary { point, median, log_cells, ..PointSummary::default() }
             })
             .collect();
         let speedup = speedup(&points, 2, Some(cpus_left));

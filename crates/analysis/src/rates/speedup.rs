@@ -2,17 +2,17 @@
 //! rate that rises *scales* where it reaches four fifths of what all would do if each did as much as the first. One
 //! that is surely below the first alone *falls*, by however little: more workers that do less are a loss.
 
-use crate::growth::levels::{Cells, MeasuredPoint};
+use crate::growth::levels::Cells;
 use crate::rates::{Costs, rate};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::student;
 use crate::thresholds::{FALSE_ALARM, ROUNDS_MIN, SCALES_MIN, SEEN_FACTOR_MIN};
-use crate::{Rate, RateTrend, Speedup, TrendReason};
+use crate::{PointSummary, Rate, RateTrend, Speedup, TrendReason};
 
 /// The speedup at these `points` (ascending) up to the point `one_each`. `None` where there is none before it. Where
 /// other processes left fewer CPUs to the run than it takes to scale, as far as that is known, it may be due to them that
 /// more workers do no more.
-pub fn speedup(points: &[MeasuredPoint], one_each: u64, cpus_left: Option<f64>) -> Option<Speedup> {
+pub fn speedup(points: &[PointSummary], one_each: u64, cpus_left: Option<f64>) -> Option<Speedup> {
     use RateTrend::{Falls, Rises, Scales, Undecided};
     let end = points.iter().position(|at| at.point == one_each).filter(|&end| end > 0)?;
     let points = &points[..=end];
@@ -40,7 +40,7 @@ pub fn speedup(points: &[MeasuredPoint], one_each: u64, cpus_left: Option<f64>) 
     };
     let (from, Rate { to, level, peak, .. }) = (first, rate);
     let [(first_mean, first_square), (last_mean, last_square)] =
-        [0, end].map(|index| mean_over_rounds(&points[index].cells));
+        [0, end].map(|index| mean_over_rounds(&points[index].log_cells));
     Some(Speedup {
         verdict,
         from,
@@ -51,7 +51,7 @@ pub fn speedup(points: &[MeasuredPoint], one_each: u64, cpus_left: Option<f64>) 
         peak,
         after_peak,
         reason,
-        rounds: points[0].cells.len().min(points[end].cells.len()) as u32,
+        rounds: points[0].log_cells.len().min(points[end].log_cells.len()) as u32,
         rise: last_mean - first_mean,
         rise_error: (first_square + last_square).sqrt(),
     })

@@ -6,13 +6,13 @@
 //! best that has nothing below zero. It applies where the figures are no further from it than what rounds scatter, or a
 //! twentieth, and where rounds do not scatter so much that anything would fit.
 
-use crate::growth::levels::{MeasuredPoint, draws};
+use crate::growth::levels::draws;
 use crate::rates::Costs;
 use crate::stats::bootstrap::percentile_interval;
-use crate::stats::moments::{root_mean_square, squares_about};
+use crate::stats::moments::squares_about;
 use crate::stats::quantiles::median;
 use crate::thresholds::{FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH};
-use crate::{Estimate, Scaling, ScalingReason};
+use crate::{Estimate, PointSummary, Scaling, ScalingReason};
 
 /// Steps of the fit at most; a handful is usual.
 const FIT_STEPS_MAX: usize = 40;
@@ -26,15 +26,6 @@ pub struct Law {
     pub contention: f64,
     /// κ, crosstalk.
     pub crosstalk: f64,
-}
-
-/// What is made small.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// The squares of the logarithms of what the figures are of the law.
-    Ratio,
-    /// The squares of what the figures differ from the law, as most published fits do.
-    Difference,
 }
 
 impl Law {
@@ -52,8 +43,9 @@ impl Law {
         ((1.0 - self.contention).max(0.0) / self.crosstalk).sqrt().max(1.0)
     }
 
-    /// The law that fits `figures` best: how many, and their rate, above zero. `None` with fewer than three.
-    pub fn fit(figures: &[(f64, f64)], by: By) -> Option<Self> {
+    /// The law that fits `figures` best: how many, and their rate, above zero, by the squares of the logarithms of what
+    /// they are of the law. `None` with fewer than three.
+    pub fn fit(figures: &[(f64, f64)]) -> Option<Self> {
         let usable = |&(many, rate): &(f64, f64)| many >= 1.0 && rate > 0.0 && rate.is_finite();
         if figures.len() < 3 || !figures.iter().all(usable) {
             return None;
@@ -61,12 +53,12 @@ impl Law {
         let times: Vec<f64> = figures.iter().map(|(many, rate)| many / rate).collect();
         let first = figures.iter().zip(&times).map(|((many, _), &time)| (*many, time, 1.0 / time));
         let mut terms = Terms::solve(&first.collect::<Vec<_>>())?;
-        let mut error = terms.error(figures, by);
+        let mut error = terms.error(figures);
         for _ in 0..FIT_STEPS_MAX {
-            let target = Terms::solve(&terms.linear(figures, by))?;
+            let target = Terms::solve(&terms.linear(figures))?;
             // A whole step may lead too far.
             let halves = (0..12).map(|half| terms.towards(&target, 0.5_f64.powi(half)));
-            let mut better = halves.map(|terms| (terms.error(figures, by), terms));
+            let mut better = halves.map(|terms| (terms.error(figures), terms));
             let Some((less, next)) = better.find(|(next, _)| *next < error) else { break };
             let done = error - less <= 1e-12 * error;
             (terms, error) = (next, less);
@@ -101,29 +93,16 @@ impl Terms {
         Self(std::array::from_fn(|at| self.0[at] + share * (target.0[at] - self.0[at])))
     }
 
-    fn error(&self, figures: &[(f64, f64)], by: By) -> f64 {
-        let square = |&(many, rate): &(f64, f64)| {
-            let law = many / self.time(many);
-            match by {
-                By::Ratio => (rate / law).ln().powi(2),
-                By::Difference => (rate - law).powi(2),
-            }
-        };
-        figures.iter().map(square).sum()
+    fn error(&self, figures: &[(f64, f64)]) -> f64 {
+        figures.iter().map(|(many, rate)| (rate * self.time(*many) / many).ln().powi(2)).sum()
     }
 
     /// The problem as it is around these terms, where it is linear in them: how many, the time that would
     /// leave no error, and the weight of an error of time.
-    fn linear(&self, figures: &[(f64, f64)], by: By) -> Vec<(f64, f64, f64)> {
+    fn linear(&self, figures: &[(f64, f64)]) -> Vec<(f64, f64, f64)> {
         let tangent = |&(many, rate): &(f64, f64)| {
             let time = self.time(many);
-            match by {
-                By::Ratio => (many, time * (1.0 + (many / rate / time).ln()), 1.0 / time),
-                By::Difference => {
-                    let weight = many / (time * time);
-                    (many, time - (rate - many / time) / weight, weight)
-                }
-            }
+            (many, time * (1.0 + (many / rate / time).ln()), 1.0 / time)
         };
         figures.iter().map(tangent).collect()
     }
@@ -194,36 +173,35 @@ fn eliminate(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
 }
 
 /// How the rate at these `points` (ascending) fits the law. `None` with fewer than two, or points below 1.
-pub fn scaling(points: &[MeasuredPoint]) -> Option<Scaling> {
+pub fn scaling(points: &[PointSummary]) -> Option<Scaling> {
     if points.len() < 2 || points[0].point < 1 {
         return None;
     }
     let at = |logs: &[f64]| -> Vec<(f64, f64)> {
-        let rate = |(at, log): (&MeasuredPoint, &f64)| (at.point as f64, log.exp());
+        let rate = |(at, log): (&PointSummary, &f64)| (at.point as f64, log.exp());
         points.iter().zip(logs).map(rate).collect()
     };
-    let is_positive = points.iter().all(|at| at.median > 0.0);
+    let is_positive = points.iter().all(|at| at.median.value > 0.0);
     let costs = Costs::new(points);
     let logs: Vec<f64> = costs.levels.iter().map(|level| -level.log).collect();
-    let law = if is_positive { Law::fit(&at(&logs), By::Ratio) } else { None };
+    let law = if is_positive { Law::fit(&at(&logs)) } else { None };
     let Some(law) = law else {
         let few = points.len() < LAW_POINTS_MIN;
         let reason = Some(if few { TOO_FEW_POINTS } else { ScalingReason::NotPositive });
         let [single, contention, crosstalk] = [Estimate::exact(0.0); 3];
         return Some(Scaling { single, contention, crosstalk, peak: None, residual: 0.0, reason });
     };
-    let drawn = |costs: Vec<f64>| {
-        Law::fit(&at(&costs.iter().map(|log| -log).collect::<Vec<f64>>()), By::Ratio)
-    };
+    let drawn =
+        |costs: Vec<f64>| Law::fit(&at(&costs.iter().map(|log| -log).collect::<Vec<f64>>()));
     let drawn: Vec<Law> = draws(&costs.levels).into_iter().filter_map(drawn).collect();
     let end = points[points.len() - 1].point as f64;
     let interval = |figure: fn(&Law) -> f64| {
         percentile_interval(figure(&law), &drawn.iter().map(figure).collect::<Vec<f64>>())
     };
     let peak = interval(Law::peak);
-    let apart = |(at, log): (&MeasuredPoint, &f64)| log - law.rate(at.point as f64).ln();
+    let apart = |(at, log): (&PointSummary, &f64)| log - law.rate(at.point as f64).ln();
     let apart: Vec<f64> = points.iter().zip(&logs).map(apart).collect();
-    let residual = root_mean_square(&apart);
+    let residual = (squares_about(0.0, &apart) / apart.len() as f64).sqrt();
     // A peak that stands out by no more than figures may miss the law by is none.
     let out = (law.rate(law.peak()) / law.rate(end)).ln();
     let stands_out = !out.is_finite() || out > MODEL_ERROR.max(2.0 * residual);

@@ -2,6 +2,7 @@
 
 use super::{ComparisonReason, Growth, MissingFigure, ProfileTable, Rate, Scaling, Speedup};
 use crate::gather::together;
+use crate::growth::levels::Cells;
 use crate::thresholds::SAME_MAX;
 use model::{Cell, CellKey, Fact, FailureReason, LoadOutcome, MetricInfo, Parameters, Run};
 use schemars::JsonSchema;
@@ -203,7 +204,7 @@ pub struct CutShort {
 }
 
 /// The distribution at one point, all rounds together.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PointSummary {
     /// The value on the axis.
     pub point: u64,
@@ -231,10 +232,16 @@ pub struct PointSummary {
     pub user_ns: Option<f64>,
     /// System CPU per operation, in nanoseconds; absent when the kernel counted none.
     pub system_ns: Option<f64>,
+    /// The logarithms of the medians of its rounds.
+    #[serde(skip)]
+    pub log_cells: Cells,
+    /// The standard error of its logarithm, where it is a mean of a known one.
+    #[serde(skip)]
+    pub mean_error: Option<f64>,
 }
 
 /// A figure with its 95 % CI. Both ends of a single sample are the figure itself: it has no CI.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

@@ -11,10 +11,11 @@
 //! 4. *In stretches.* Where a sample's neighbours are mostly on its own curve, the modes come in stretches; a single
 //!    round is not enough to call them modes then.
 //!
-//! A series that is no trajectory has few points, each measured in fresh processes: see [`at_points`].
+//! A series that is no trajectory has few points, each measured in fresh processes: there, any rounds may be the upper
+//! ones at a single point.
 
 use crate::Division;
-use crate::gather::cloud::{Cloud, Round, Sample, Window};
+use crate::gather::cloud::{Cloud, Sample, Window};
 use crate::shape::is_most;
 use crate::shape::peaks::{Peak, peaks};
 use crate::shape::split::{since, split};
@@ -104,17 +105,21 @@ impl Partition {
     }
 }
 
-/// The modes of a trajectory, in these [`windows`], with how far the rounds are displaced in each.
+/// The modes of `cloud`, with how far the rounds are displaced in each of these `windows`: those of a trajectory, or one
+/// for each point. What displaces a round at a point says nothing of the next, since each is of processes of its own.
 pub fn find(
     cloud: &Cloud,
     windows: &[Window],
     displacements: &[Vec<f64>],
+    trajectory: bool,
     random: &mut Rng,
 ) -> Option<Partition> {
-    let by_round = by_round(cloud, windows, displacements);
-    by_round.or_else(|| {
-        within(cloud, windows, &displaced(windows, displacements, SMOOTHING_WINDOWS), random)
-    })
+    let (by_round, reach) = if trajectory {
+        (by_round(cloud, windows, displacements), SMOOTHING_WINDOWS)
+    } else {
+        (split_at_points(cloud, windows, displacements), 0)
+    };
+    by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements, reach), random))
 }
 
 /// The windows that modes are looked for in: up to about forty, with samples enough for a twentieth.
@@ -124,18 +129,6 @@ pub fn windows(cloud: &Cloud) -> Vec<Window> {
         many => (many / 40).max(1_000),
     };
     cloud.windows(size, 200)
-}
-
-/// The modes of a series that was measured point by point: by round, or else rule 2. `windows` are one for each point.
-pub fn at_points(
-    cloud: &Cloud,
-    windows: &[Window],
-    displacements: &[Vec<f64>],
-    random: &mut Rng,
-) -> Option<Partition> {
-    let by_round = split_at_points(cloud, windows, displacements);
-    // Each point is of processes of its own: what displaces a round there says nothing of the next.
-    by_round.or_else(|| within(cloud, windows, &displaced(windows, displacements, 0), random))
 }
 
 /// The longest row of neighbouring points at which rounds split by [`FLAT_FACTOR_MAX`], the upper one of several that
@@ -241,64 +234,44 @@ fn within(
     offsets: &[Knots],
     random: &mut Rng,
 ) -> Option<Partition> {
-    let x = x_of(cloud);
-    let aligned = aligned(cloud, &x, offsets);
+    let aligned = aligned(cloud, offsets);
     let slopes = slopes(&aligned, windows);
     let keep = PEAK_SAMPLES_MAX / cloud.count() as f64;
     let humps_in = |(window, slope): (&Window, f64)| {
         let middle = middle(window);
-        let mut logs = Vec::new();
-        for ((round, x), range) in aligned.rounds.iter().zip(&x).zip(&window.ranges) {
-            for (sample, x) in round.samples[range.clone()].iter().zip(&x[range.clone()]) {
-                if keep >= 1.0 || random.f64() < keep {
-                    logs.push(sample.log - slope * (x - middle));
-                }
-            }
-        }
-        peaks(&mut logs)
+        let kept = aligned.samples_in(window).filter(|_| keep >= 1.0 || random.f64() < keep);
+        let level = |sample: &Sample| sample.log - slope * (log_of(sample.position) - middle);
+        peaks(&mut kept.map(level).collect::<Vec<f64>>())
     };
     let humps: Vec<Vec<Peak>> = windows.iter().zip(slopes).map(humps_in).collect();
     let among = |modes: usize| {
         let flags: Vec<bool> = humps.iter().map(|humps| humps.len() >= modes).collect();
         let stretch = stretch(&flags, windows, cloud.count().div_ceil(4))?;
         let curves = Curves::new(&windows[stretch.clone()], &humps[stretch.clone()], modes)?;
-        let (from, to) = (windows[stretch.start].from, windows[stretch.end - 1].to);
-        let rounds = aligned.rounds.iter().map(|round| round.samples.as_slice()).zip(&x);
-        let part = rounds.map(|(samples, x)| {
-            let start = samples.partition_point(|sample| sample.position < from);
-            let end = samples.partition_point(|sample| sample.position <= to);
-            (&samples[start..end], &x[start..end])
-        });
-        let parts: Vec<Part<'_>> = part.collect();
+        let [first, last] = [&windows[stretch.start], &windows[stretch.end - 1]];
+        let ends = first.ranges.iter().zip(&last.ranges);
+        let rounds = aligned.rounds.iter().zip(ends);
+        let part = rounds.map(|(round, (first, last))| &round.samples[first.start..last.end]);
+        let parts: Vec<&[Sample]> = part.collect();
         let (division, shares) = curves.division(&parts)?;
         let divider = Divider::Curves { offsets: offsets.to_vec(), between: curves.between };
-        let samples: usize = parts.iter().map(|part| part.0.len()).sum();
+        let samples: usize = parts.iter().map(|part| part.len()).sum();
         // One curve more is worth a stretch that is a little shorter, not one that is half as long.
         let worth = samples as f64 * (1.0 + 0.2 * modes as f64);
         let rounds = vec![Vec::new(); modes];
+        let (from, to) = (first.from, last.to);
         Some((worth, Partition { from, to, division, shares, rounds, divider }))
     };
     let best = (2..=MODES_MAX).filter_map(among).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map(|(_, partition)| partition)
 }
 
-/// Samples of a round, and the logarithms of their positions.
-type Part<'a> = (&'a [Sample], &'a [f64]);
-
-/// The logarithms of the positions of all samples, by round.
-fn x_of(cloud: &Cloud) -> Vec<Vec<f64>> {
-    let of_round = |round: &Round| -> Vec<f64> {
-        round.samples.iter().map(|sample| log_of(sample.position)).collect()
-    };
-    cloud.rounds.iter().map(of_round).collect()
-}
-
 /// `cloud` with each round moved by its curve of `offsets`.
-fn aligned(cloud: &Cloud, x: &[Vec<f64>], offsets: &[Knots]) -> Cloud {
+fn aligned(cloud: &Cloud, offsets: &[Knots]) -> Cloud {
     let mut cloud = cloud.clone();
-    for ((round, x), knots) in cloud.rounds.iter_mut().zip(x).zip(offsets) {
-        for (sample, &x) in round.samples.iter_mut().zip(x) {
-            sample.log -= along(knots, x);
+    for (round, knots) in cloud.rounds.iter_mut().zip(offsets) {
+        for sample in &mut round.samples {
+            sample.log -= along(knots, log_of(sample.position));
         }
     }
     cloud
@@ -329,12 +302,11 @@ fn slopes(cloud: &Cloud, windows: &[Window]) -> Vec<f64> {
 
 /// The longest stretch that begins and ends with a flag, has it at most windows, three at least, and enough samples.
 fn stretch(flags: &[bool], windows: &[Window], samples_min: usize) -> Option<Range<usize>> {
-    let size = |window: &Window| window.ranges.iter().map(Range::len).sum::<usize>();
     let mut best_range: Option<(usize, Range<usize>)> = None;
     for start in (0..flags.len()).filter(|&start| flags[start]) {
         let (mut samples, mut flagged) = (0, 0);
         for end in start..flags.len() {
-            samples += size(&windows[end]);
+            samples += windows[end].count();
             flagged += usize::from(flags[end]);
             let enough =
                 flagged >= 3 && is_most(flagged, end + 1 - start) && samples >= samples_min;
@@ -408,15 +380,16 @@ impl Curves {
     }
 
     /// How the samples of `rounds` are divided, and their share on each curve; `None` where these are no modes.
-    fn division(&self, rounds: &[Part<'_>]) -> Option<(Division, Vec<f64>)> {
+    fn division(&self, rounds: &[&[Sample]]) -> Option<(Division, Vec<f64>)> {
         let modes = self.modes.len();
         let mut valleys = vec![[0_usize; ZONES]; modes - 1];
         let mut levels = vec![0.0; modes];
         // The mode of each sample, by round.
         let mut on: Vec<Vec<usize>> = Vec::new();
-        for &(samples, x) in rounds {
+        for samples in rounds {
             let mut of_round = Vec::with_capacity(samples.len());
-            for (sample, &x) in samples.iter().zip(x) {
+            for sample in *samples {
+                let x = log_of(sample.position);
                 for (level, curve) in levels.iter_mut().zip(&self.modes) {
                     *level = along(curve, x);
                 }

@@ -1,126 +1,70 @@
 //! Steps between two points of a series that is measured at points: a buffer or a cache that is left. Between two
-//! neighbouring points lies a step if it is
-//! 1. *large*: by a factor of [`FLAT_FACTOR_MAX`] at least;
-//! 2. *sharp*: several times ([`POINT_STEP_SHARPNESS`]) what the curve changes over as much of the logarithmic axis
-//!    at the two neighbours on either side, so that no smooth curve has one;
-//! 3. *lasting*: all points before lie on one side of its middle, all points behind on the other;
-//! 4. *repeated*: most rounds ([`MOST`](crate::thresholds::MOST)) jump there in the same direction, by half as much or
-//!    more.
+//! neighbouring points, of which neither is near an end, lies a step if
+//! 1. the curves that explain the growth have one there, as sure as a set of classes is ([`SET_SHARE`]);
+//! 2. most rounds ([`MOST`](crate::thresholds::MOST)) jump there in the same direction, by half as much or more.
 
-use crate::gather::cloud::{Cloud, Round};
+use crate::growth::curves::explained;
+use crate::growth::levels::levels;
 use crate::shape::is_most;
-use crate::stats::quantiles::median;
-use crate::thresholds::{EVEN, FLAT_FACTOR_MAX, POINT_STEP_SHARPNESS, SEVERAL};
-use crate::{Estimate, Step};
+use crate::thresholds::{EVEN, SET_SHARE, SEVERAL};
+use crate::{Estimate, PointSummary, Step};
 
-/// The steps between points of `cloud`, ascending.
-pub fn find(cloud: &Cloud) -> Vec<Step> {
-    let points: Vec<u64> = cloud.positions().into_iter().filter(|&point| point > 0).collect();
-    let medians_of = |round: &Round| -> Vec<f64> {
-        let at = |&point: &u64| {
-            let samples = round.samples.iter().filter(|sample| sample.position == point);
-            median(samples.map(|sample| sample.log)).unwrap_or(f64::NAN)
-        };
-        points.iter().map(at).collect()
-    };
-    let rounds: Vec<Vec<f64>> = cloud.rounds.iter().map(medians_of).collect();
-    let across = |index: usize| {
-        let logs = rounds.iter().map(|round| round[index]);
-        median(logs.filter(|log| log.is_finite())).unwrap_or(f64::NAN)
-    };
-    let medians = (0..points.len()).map(across).collect();
-    let series = Series { points, rounds, medians };
-    (0..series.points.len()).filter_map(|index| series.step_after(index)).collect()
+/// The steps between `points`, ascending.
+pub fn find(points: &[PointSummary], lower_is_better: bool) -> Vec<Step> {
+    let is_known = |point: &PointSummary| point.median.value > 0.0 && !point.log_cells.is_empty();
+    if points.len() < 2 * SEVERAL || !points.iter().all(is_known) {
+        return Vec::new();
+    }
+    let step_shares = explained(&levels(points, lower_is_better)).step_shares;
+    let inner = SEVERAL..=points.len() - SEVERAL;
+    let sure = inner.filter(|behind| step_shares[*behind] >= SET_SHARE);
+    sure.filter_map(|behind| between(&points[behind - 1], &points[behind])).collect()
 }
 
-struct Series {
-    points: Vec<u64>,
-    /// For each round, the logarithm of the median at each point.
-    rounds: Vec<Vec<f64>>,
-    /// The median of the rounds.
-    medians: Vec<f64>,
-}
-
-impl Series {
-    /// The step between the point `index` and the next one.
-    fn step_after(&self, index: usize) -> Option<Step> {
-        let behind = self.points.len().checked_sub(index + 1)?;
-        if index + 1 < SEVERAL || behind < SEVERAL {
-            return None;
-        }
-        let jump = self.medians[index + 1] - self.medians[index];
-        let is_step = jump.abs() >= FLAT_FACTOR_MAX.ln()
-            && self.is_sharp(index, jump)
-            && self.is_lasting(index, jump)
-            && self.is_repeated(index, jump);
-        is_step.then(|| {
-            let between = [self.points[index], self.points[index + 1]];
-            let [low, high] = between.map(|point| point as f64);
-            let value = jump.exp();
-            let factors = || self.jumps(index).map(f64::exp).filter(|factor| factor.is_finite());
-            let min = factors().reduce(f64::min).unwrap_or(value);
-            let max = factors().reduce(f64::max).unwrap_or(value);
-            Step {
-                at: Estimate::exact((low * high).sqrt()),
-                factor: Estimate { value, low: min, high: max },
-                between: Some(between),
-            }
-        })
-    }
-
-    /// What each round jumps after the point `index`.
-    fn jumps(&self, index: usize) -> impl Iterator<Item = f64> {
-        self.rounds.iter().map(move |round| round[index + 1] - round[index])
-    }
-
-    fn width(&self, index: usize) -> f64 {
-        (self.points[index + 1] as f64 / self.points[index] as f64).ln()
-    }
-
-    fn is_sharp(&self, index: usize, jump: f64) -> bool {
-        let neighbours =
-            [index.checked_sub(2), index.checked_sub(1), Some(index + 1), Some(index + 2)];
-        let inside =
-            neighbours.into_iter().flatten().filter(|&index| index + 1 < self.points.len());
-        let slope = |at: usize| {
-            let change = (self.medians[at + 1] - self.medians[at]).abs();
-            change / self.width(at) * self.width(index)
-        };
-        let max = inside.map(slope).fold(0.0, f64::max);
-        jump.abs() >= POINT_STEP_SHARPNESS * max
-    }
-
-    fn is_lasting(&self, index: usize, jump: f64) -> bool {
-        let middle = self.medians[index] + jump / 2.0;
-        let is_behind = |log: &f64| (log - middle) * jump > 0.0;
-        let (before, behind) = self.medians.split_at(index + 1);
-        !before.iter().any(is_behind) && behind.iter().all(is_behind)
-    }
-
-    fn is_repeated(&self, index: usize, jump: f64) -> bool {
-        let is_alike = |own: &f64| own * jump.signum() >= EVEN * jump.abs();
-        let count = self.jumps(index).filter(is_alike).count();
-        self.rounds.len() >= SEVERAL && is_most(count, self.rounds.len())
-    }
+/// The step from one point to the next, if it is repeated.
+fn between(before: &PointSummary, behind: &PointSummary) -> Option<Step> {
+    let factor = behind.median.value / before.median.value;
+    let jumps: Vec<f64> = behind
+        .log_cells
+        .iter()
+        .filter_map(|(round, log)| Some(log - before.log_cells.get(round)?))
+        .collect();
+    let size = factor.ln();
+    let is_alike = |jump: &&f64| **jump * size.signum() >= EVEN * size.abs();
+    let alike = jumps.iter().filter(is_alike).count();
+    let [low, high] = [before.point, behind.point].map(|point| point as f64);
+    (jumps.len() >= SEVERAL && is_most(alike, jumps.len())).then(|| Step {
+        at: Estimate::exact((low * high).sqrt()),
+        factor: Estimate::holding(
+            factor,
+            jumps.iter().copied().fold(f64::INFINITY, f64::min).exp(),
+            jumps.iter().copied().fold(f64::NEG_INFINITY, f64::max).exp(),
+        ),
+        between: Some([before.point, behind.point]),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gather::cloud::{Round, Sample};
+    use crate::stats::quantiles::median;
     use fastrand::Rng;
 
     /// Seven rounds of a curve, each figure off by up to `noise`.
-    fn cloud(points: &[u64], curve: impl Fn(f64) -> f64, noise: f64, random: &mut Rng) -> Cloud {
-        let mut rounds = Vec::new();
-        for number in 0..7 {
-            let mut sample = |&position: &u64| {
-                let error = noise * (2.0 * random.f64() - 1.0);
-                Sample { position, log: curve(position as f64).ln() + error }
-            };
-            rounds.push(Round { number, samples: points.iter().map(&mut sample).collect() });
-        }
-        Cloud { rounds }
+    fn measured(
+        points: &[u64],
+        curve: impl Fn(f64) -> f64,
+        noise: f64,
+        random: &mut Rng,
+    ) -> Vec<PointSummary> {
+        let mut at = |&point: &u64| {
+            let mut log = || curve(point as f64).ln() + noise * (2.0 * random.f64() - 1.0);
+            let logs: Vec<f64> = (0..7).map(|_| log()).collect();
+            let median = Estimate::exact(median(logs.iter().copied()).unwrap().exp());
+            let log_cells = (0..).zip(logs).collect();
+            PointSummary { point, median, log_cells, ..PointSummary::default() }
+        };
+        points.iter().map(&mut at).collect()
     }
 
     const DOUBLING: [u64; 12] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048];
@@ -131,7 +75,7 @@ mod tests {
         let mut random = Rng::with_seed(1);
         for factor in [1.6, 3.0, 0.4] {
             let curve = |n: f64| if n <= 64.0 { 100.0 } else { 100.0 * factor };
-            let steps = find(&cloud(&DOUBLING, curve, 0.05, &mut random));
+            let steps = find(&measured(&DOUBLING, curve, 0.05, &mut random), true);
             assert_eq!(steps.len(), 1, "{factor}: {steps:?}");
             assert_eq!(steps[0].between, Some([64, 128]));
             assert!(steps[0].at.low >= steps[0].at.high, "two points are no interval");
@@ -156,9 +100,8 @@ mod tests {
                 for noise in [0.02, 0.1, 0.3, 0.6] {
                     for _ in 0..50 {
                         count += 1;
-                        wrong += usize::from(
-                            !find(&cloud(points, curve, noise, &mut random)).is_empty(),
-                        );
+                        let points = measured(points, curve, noise, &mut random);
+                        wrong += usize::from(!find(&points, true).is_empty());
                     }
                 }
             }
@@ -170,10 +113,12 @@ mod tests {
     fn few_points_or_rounds_have_none() {
         let mut random = Rng::with_seed(3);
         let curve = |n: f64| if n <= 8.0 { 100.0 } else { 900.0 };
-        assert!(find(&cloud(&DOUBLING[..5], curve, 0.0, &mut random)).is_empty());
-        let mut two = cloud(&DOUBLING, curve, 0.0, &mut random);
-        assert_eq!(find(&two).len(), 1);
-        two.rounds.truncate(2);
-        assert!(find(&two).is_empty());
+        assert!(find(&measured(&DOUBLING[..5], curve, 0.0, &mut random), true).is_empty());
+        let mut two = measured(&DOUBLING, curve, 0.0, &mut random);
+        assert_eq!(find(&two, true).len(), 1);
+        for point in &mut two {
+            point.log_cells.retain(|round, _| *round < 2);
+        }
+        assert!(find(&two, true).is_empty());
     }
 }

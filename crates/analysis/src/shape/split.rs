@@ -33,7 +33,7 @@ pub fn split(levels: &[f64], gap_min: f64) -> Option<Vec<bool>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::random::{Gamma, normal};
+    use crate::stats::random::{gamma, normal};
     use fastrand::Rng;
 
     #[test]
@@ -56,8 +56,8 @@ mod tests {
             for kind in 0..3 {
                 let mut draw = || match kind {
                     0 => normal(&mut random),
-                    1 => normal(&mut random) / (Gamma::new(1.5).draw(&mut random) / 1.5).sqrt(),
-                    _ => Gamma::new(1.0).draw(&mut random),
+                    1 => normal(&mut random) / (gamma(1.5, &mut random) / 1.5).sqrt(),
+                    _ => gamma(1.0, &mut random),
                 };
                 let drawn = 20_000;
                 let splits = (0..drawn)

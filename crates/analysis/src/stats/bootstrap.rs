@@ -6,7 +6,7 @@
 
 use crate::Estimate;
 use crate::stats::quantiles::{median_of, quantile, sorted};
-use crate::stats::random::{Gamma, beta};
+use crate::stats::random::beta;
 use crate::stats::sign_test;
 use crate::thresholds::{CHANCE_MAX, FALSE_ALARM, SAMPLES_MIN};
 use fastrand::Rng;
@@ -50,8 +50,7 @@ pub fn median_over_rounds(
     let replicates: Vec<f64> = if rounds.iter().all(|round| round.len() == 1) {
         // Drawn rounds of one sample each are drawn samples of one round.
         let all = sorted(&medians);
-        let drawn = Resampling::new(&all);
-        (0..replicates).map(|_| drawn.median(random)).collect()
+        (0..replicates).map(|_| drawn_median(&all, random)).collect()
     } else {
         resampled(&rounds, replicates, random)
     };
@@ -60,11 +59,10 @@ pub fn median_over_rounds(
 
 /// So many replicates of the median over rounds, the samples of each in ascending order.
 fn resampled(rounds: &[Vec<f64>], replicates: usize, random: &mut Rng) -> Vec<f64> {
-    let rounds: Vec<Resampling<'_>> = rounds.iter().map(|round| Resampling::new(round)).collect();
     let mut drawn = vec![0.0; rounds.len()];
     let replicate = |_| {
         for slot in &mut drawn {
-            *slot = rounds[random.usize(..rounds.len())].median(random);
+            *slot = drawn_median(&rounds[random.usize(..rounds.len())], random);
         }
         median_of(&mut drawn)
     };
@@ -120,39 +118,22 @@ pub(crate) fn few_rounds_factor(rounds: usize) -> f64 {
     (rounds / (rounds - 1.0).max(0.5)).sqrt()
 }
 
-/// The samples of a round, of which as many as there are get drawn with replacement.
-struct Resampling<'a> {
-    ascending: &'a [f64],
-    /// Where the middle one of the draws lies, the lower one of two, as a share of the samples.
-    middle: [Gamma; 2],
-    /// What makes a uniform deviate the least of the draws above it.
-    above: f64,
-}
-
-impl<'a> Resampling<'a> {
-    fn new(ascending: &'a [f64]) -> Self {
-        let (count, size) = (ascending.len(), ascending.len() as f64);
-        let rank = count.div_ceil(2) as f64;
-        let middle = [rank, size + 1.0 - rank].map(Gamma::new);
-        Self { ascending, middle, above: 1.0 / (size - rank) }
+/// The median of as many draws with replacement as there are samples.
+fn drawn_median(ascending: &[f64], random: &mut Rng) -> f64 {
+    let (count, size) = (ascending.len(), ascending.len() as f64);
+    if count < 2 {
+        return ascending[0];
     }
-
-    /// The median of the draws.
-    fn median(&self, random: &mut Rng) -> f64 {
-        let count = self.ascending.len();
-        if count < 2 {
-            return self.ascending[0];
-        }
-        let size = count as f64;
-        let at = |uniform: f64| self.ascending[((uniform * size) as usize).min(count - 1)];
-        let middle = beta(self.middle, random);
-        if count % 2 == 1 {
-            return at(middle);
-        }
-        // The next order statistic is the least of the size − rank draws that fell above this one.
-        let next = 1.0 - (1.0 - middle) * random.f64().powf(self.above);
-        f64::midpoint(at(middle), at(next))
+    let at = |uniform: f64| ascending[((uniform * size) as usize).min(count - 1)];
+    // Where the middle one of the draws lies, the lower one of two, as a share of the samples.
+    let rank = count.div_ceil(2) as f64;
+    let middle = beta([rank, size + 1.0 - rank], random);
+    if count % 2 == 1 {
+        return at(middle);
     }
+    // The next order statistic is the least of the size − rank draws that fell above this one.
+    let next = 1.0 - (1.0 - middle) * random.f64().powf(1.0 / (size - rank));
+    f64::midpoint(at(middle), at(next))
 }
 
 #[cfg(test)]
@@ -176,8 +157,7 @@ mod tests {
                 sort(&mut figures);
                 [0.1, 0.3, 0.5, 0.7, 0.9].map(|p| quantile(&figures, p).unwrap())
             };
-            let resampling = Resampling::new(&ascending);
-            let short = ends((0..20_000).map(|_| resampling.median(&mut random)).collect());
+            let short = ends((0..20_000).map(|_| drawn_median(&ascending, &mut random)).collect());
             let plain = ends(
                 (0..20_000)
                     .map(|_| {

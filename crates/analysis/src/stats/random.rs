@@ -23,44 +23,29 @@ pub fn normal(random: &mut Rng) -> f64 {
     }
 }
 
-/// Gamma deviates of scale 1 and one shape (Marsaglia and Tsang 2000).
-#[derive(Clone, Copy, Debug)]
-pub struct Gamma {
-    d: f64,
-    c: f64,
-}
-
-impl Gamma {
-    /// `shape` is at least 1.
-    pub fn new(shape: f64) -> Self {
-        let d = shape.max(1.0) - 1.0 / 3.0;
-        Self { d, c: 1.0 / (9.0 * d).sqrt() }
-    }
-
-    /// One deviate.
-    pub fn draw(self, random: &mut Rng) -> f64 {
-        let Self { d, c } = self;
-        loop {
-            let x = normal(random);
-            let v = (1.0 + c * x).powi(3);
-            if v <= 0.0 {
-                continue;
-            }
-            let uniform = random.f64();
-            // Their squeeze: it accepts nothing that the logarithms would not, and nearly always decides.
-            if uniform < 1.0 - 0.0331 * x.powi(4)
-                || uniform.ln() < 0.5 * x * x + d - d * v + d * v.ln()
-            {
-                return d * v;
-            }
+/// A gamma deviate of scale 1 and of this shape, at least 1 (Marsaglia and Tsang 2000).
+pub fn gamma(shape: f64, random: &mut Rng) -> f64 {
+    let d = shape.max(1.0) - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let x = normal(random);
+        let v = (1.0 + c * x).powi(3);
+        if v <= 0.0 {
+            continue;
+        }
+        let uniform = random.f64();
+        // Their squeeze: it accepts nothing that the logarithms would not, and nearly always decides.
+        if uniform < 1.0 - 0.0331 * x.powi(4) || uniform.ln() < 0.5 * x * x + d - d * v + d * v.ln()
+        {
+            return d * v;
         }
     }
 }
 
 /// A beta deviate with these parameters.
-pub fn beta([first, second]: [Gamma; 2], random: &mut Rng) -> f64 {
-    let x = first.draw(random);
-    x / (x + second.draw(random))
+pub fn beta([first, second]: [f64; 2], random: &mut Rng) -> f64 {
+    let x = gamma(first, random);
+    x / (x + gamma(second, random))
 }
 
 #[cfg(test)]
@@ -82,14 +67,9 @@ mod tests {
         };
         let cases: [(&str, (f64, f64), f64, f64); 4] = [
             ("normal", draw(&normal), 0.0, 1.0),
-            ("gamma 3", draw(&|r| Gamma::new(3.0).draw(r)), 3.0, 3.0),
-            ("beta 1, 4", draw(&|r| beta([1.0, 4.0].map(Gamma::new), r)), 0.2, 4.0 / 150.0),
-            (
-                "beta 26, 25",
-                draw(&|r| beta([26.0, 25.0].map(Gamma::new), r)),
-                26.0 / 51.0,
-                650.0 / (2601.0 * 52.0),
-            ),
+            ("gamma 3", draw(&|r| gamma(3.0, r)), 3.0, 3.0),
+            ("beta 1, 4", draw(&|r| beta([1.0, 4.0], r)), 0.2, 4.0 / 150.0),
+            ("beta 26, 25", draw(&|r| beta([26.0, 25.0], r)), 26.0 / 51.0, 650.0 / (2601.0 * 52.0)),
         ];
         for (name, (mean, variance), true_mean, true_variance) in cases {
             assert!(

@@ -1,9 +1,9 @@
 //! Means with their deviations, as kernbench printed them.
 
-use crate::gather::Gathered;
+use crate::gather::{Gathered, PointCells};
 use crate::stats::moments;
 use crate::{Average, AverageColumn, AverageRow, Averages};
-use model::{Cell, Fact, FailureReason, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
+use model::{Cell, Fact, MetricInfo, Run, SubjectInfo};
 use std::collections::BTreeMap;
 
 /// The mean of `samples` and their deviation (n − 1), which one sample has not; `None` without samples.
@@ -22,77 +22,62 @@ pub(crate) fn averages(run: &Run) -> Vec<Averages> {
         let gathered = Gathered::new(run, &workload.name);
         for &parameters in &gathered.parameters {
             for point in gathered.points(parameters) {
-                let context = Context { run, workload, gathered: &gathered, parameters, point };
-                all.push(context.averages());
+                let subjects = workload.subjects.iter().filter(|subject| !subject.control);
+                let of_subject = |subject: &SubjectInfo| {
+                    let unavailable = run.plan.unavailable(&workload.name, &subject.name);
+                    column(subject, gathered.at(&subject.name, parameters, point), unavailable)
+                };
+                let (columns, cells): (_, Vec<Vec<&Cell>>) =
+                    subjects.filter_map(of_subject).unzip();
+                let metrics = workload.metrics.iter().map(|metric| row(metric, &cells));
+                all.push(Averages {
+                    workload: workload.name.clone(),
+                    parameters: parameters.clone(),
+                    axis: workload.axis.clone(),
+                    axis_parameter: workload.axis_parameter.clone(),
+                    point,
+                    rows: metrics.collect(),
+                    columns,
+                });
             }
         }
     }
     all
 }
 
-struct Context<'a> {
-    run: &'a Run,
-    workload: &'a WorkloadInfo,
-    gathered: &'a Gathered<'a>,
-    parameters: &'a Parameters,
-    point: u64,
+/// The column of `subject` with its measured cells, round by round; `None` where it has no cells: then it was not asked
+/// for, unless it is unavailable.
+fn column<'a>(
+    subject: &SubjectInfo,
+    here: Option<&PointCells<'a>>,
+    unavailable: Option<&str>,
+) -> Option<(AverageColumn, Vec<&'a Cell>)> {
+    let mut cells = here.map_or_else(Vec::new, |here| here.measured.clone());
+    cells.sort_by_key(|cell| cell.key.round);
+    let failed = here.map_or(&[][..], |here| here.failed.as_slice());
+    let is_shown = !cells.is_empty() || !failed.is_empty() || unavailable.is_some();
+    let column = AverageColumn {
+        subject: subject.name.clone(),
+        label: subject.label.clone(),
+        note: subject.note.clone(),
+        runs: cells.len() as u32,
+        failed: failed.len() as u32,
+        reason: failed.first().map(|reason| (*reason).clone()),
+        unavailable: unavailable.map(str::to_owned),
+        facts: agreed(&cells),
+    };
+    is_shown.then_some((column, cells))
 }
 
-impl<'a> Context<'a> {
-    fn averages(&self) -> Averages {
-        let subjects = self.workload.subjects.iter().filter(|subject| !subject.control);
-        // A subject without cells was not asked for, unless it is unavailable.
-        let has_cells = |column: &AverageColumn| {
-            column.runs + column.failed > 0 || column.unavailable.is_some()
-        };
-        let columns: Vec<AverageColumn> =
-            subjects.map(|subject| self.column(subject)).filter(has_cells).collect();
-        let row = |metric: &MetricInfo| {
-            let samples = columns.iter().map(|column| self.samples(&column.subject, &metric.name));
-            let figures = samples.map(|samples| average(&samples)).collect();
-            AverageRow { metric: metric.clone(), figures }
-        };
-        Averages {
-            workload: self.workload.name.clone(),
-            parameters: self.parameters.clone(),
-            axis: self.workload.axis.clone(),
-            axis_parameter: self.workload.axis_parameter.clone(),
-            point: self.point,
-            rows: self.workload.metrics.iter().map(row).collect(),
-            columns,
-        }
-    }
-
-    /// The measured cells of `subject`, round by round, and why the others failed.
-    fn cells<'b>(&'b self, subject: &'b str) -> (Vec<&'a Cell>, &'b [&'a FailureReason]) {
-        let Some(here) = self.gathered.at(subject, self.parameters, self.point) else {
-            return (Vec::new(), &[]);
-        };
-        let mut cells = here.measured.clone();
-        cells.sort_by_key(|cell| cell.key.round);
-        (cells, &here.failed)
-    }
-
-    fn column(&self, subject: &SubjectInfo) -> AverageColumn {
-        let (cells, failed) = self.cells(&subject.name);
-        let unavailable = self.run.plan.unavailable(&self.workload.name, &subject.name);
-        AverageColumn {
-            subject: subject.name.clone(),
-            label: subject.label.clone(),
-            note: subject.note.clone(),
-            runs: cells.len() as u32,
-            failed: failed.len() as u32,
-            reason: failed.first().map(|reason| (*reason).clone()),
-            unavailable: unavailable.map(str::to_owned),
-            facts: agreed(&cells),
-        }
-    }
-
-    fn samples(&self, subject: &str, metric: &str) -> Vec<f64> {
-        let metrics = self.cells(subject).0.into_iter().flat_map(|cell| &cell.metrics);
-        let samples = metrics.filter(|own| own.name == metric).flat_map(|own| &own.samples);
-        samples.copied().filter(|sample| sample.is_finite()).collect()
-    }
+/// The figures of a metric by the `cells` of each column.
+fn row(metric: &MetricInfo, cells: &[Vec<&Cell>]) -> AverageRow {
+    let figure = |cells: &Vec<&Cell>| {
+        let metrics = cells.iter().flat_map(|cell| &cell.metrics);
+        let samples = metrics.filter(|own| own.name == metric.name).flat_map(|own| &own.samples);
+        let finite = samples.copied().filter(|sample| sample.is_finite());
+        average(&finite.collect::<Vec<f64>>())
+    };
+    AverageRow { metric: metric.clone(), figures: cells.iter().map(figure).collect() }
 }
 
 /// What all cells state alike.

@@ -1,72 +1,46 @@
-//! The figure of one point of a series, and how such figures grow.
+//! The figure of one point of a series.
 
 use crate::gather::positions::warm;
-use crate::growth;
-use crate::growth::levels::{ERROR_MIN, MeasuredPoint, alone, levels};
+use crate::growth::levels::ERROR_MIN;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::pooled;
 use crate::stats::{FACTOR_LOG_MAX, NORMAL_95, student};
 use crate::thresholds::{POINT_SAMPLES_MIN, SAMPLES_MIN};
-use crate::{Estimate, Growth, PointSummary};
+use crate::{Estimate, PointSummary};
 use fastrand::Rng;
-use std::collections::BTreeMap;
 
-/// Knows that a figure is a mean of `count` figures with this standard `deviation`: its CI is Student's. Returns the
-/// standard error of its logarithm.
-pub(crate) fn know_deviation(
-    summary: &mut PointSummary,
-    deviation: f64,
-    count: u64,
-) -> Option<f64> {
+/// Knows that a figure is a mean of `count` figures with this standard `deviation`: its CI is Student's.
+pub(crate) fn know_deviation(summary: &mut PointSummary, deviation: f64, count: u64) {
     let value = summary.median.value;
     let freedom = count.saturating_sub(1).max(1) as usize;
     let half = student::quantile_95(freedom) * deviation / (count as f64).sqrt();
     (summary.median, summary.samples) = (Estimate::around(value, half), count);
-    Some((half / NORMAL_95 / value).max(ERROR_MIN)).filter(|error| error.is_finite())
+    let error = (half / NORMAL_95 / value).max(ERROR_MIN);
+    summary.mean_error = Some(error).filter(|error| error.is_finite());
 }
 
-/// A figure in the form that verdicts take, by the median of each round. Where rounds have no numbers of their own, the
-/// median of all stands for them.
-pub(crate) fn measured(
-    summary: &PointSummary,
-    by_round: &BTreeMap<u32, f64>,
-    mean_error: Option<f64>,
-) -> MeasuredPoint {
-    let median = summary.median.value;
-    let log_cells = by_round.iter().map(|(round, median)| (*round, median.ln()));
-    MeasuredPoint {
-        point: summary.point,
-        median,
-        cells: if by_round.is_empty() { alone(median.ln()) } else { log_cells.collect() },
-        mean_error,
-        round_error: round_error(summary),
+impl PointSummary {
+    /// The standard error of its logarithm as a mean, or from the samples of a single round; none of a single sample.
+    pub(crate) fn log_error(&self) -> Option<f64> {
+        let Self { median, samples, rounds, mean_error, .. } = self;
+        if mean_error.is_some() || *samples < 2 {
+            return *mean_error;
+        }
+        // The CI of few samples goes from the smallest to the largest.
+        let few = *rounds < 2 && *samples < SAMPLES_MIN as u64;
+        let own = (median.high / median.low).ln() / if few { 2.0 } else { 2.0 * NORMAL_95 };
+        // An interval from zero on says next to nothing.
+        Some(if own.is_finite() { own.max(ERROR_MIN) } else { FACTOR_LOG_MAX })
     }
 }
 
-/// The standard error of a logarithm from the samples of a single round; none from a single sample.
-fn round_error(PointSummary { median, samples, rounds, .. }: &PointSummary) -> Option<f64> {
-    if *samples < 2 {
-        return None;
-    }
-    // The CI of few samples goes from the smallest to the largest.
-    let few = *rounds < 2 && *samples < SAMPLES_MIN as u64;
-    let own = (median.high / median.low).ln() / if few { 2.0 } else { 2.0 * NORMAL_95 };
-    // An interval from zero on says next to nothing.
-    Some(if own.is_finite() { own.max(ERROR_MIN) } else { FACTOR_LOG_MAX })
-}
-
-/// The `measured` figures that a verdict rests on: of a trajectory neither its cold first calls nor places with few
-/// samples.
-pub(crate) fn counting(
-    figures: &[PointSummary],
-    measured: &[MeasuredPoint],
-    trajectory: bool,
-) -> Vec<MeasuredPoint> {
+/// The `figures` that a verdict rests on: of a trajectory neither its cold first calls nor places with few samples.
+pub(crate) fn counting(figures: &[PointSummary], trajectory: bool) -> Vec<PointSummary> {
     let warm = warm(figures.last().map_or(0, |figure| figure.point));
-    let counts = |(figure, _): &(&PointSummary, &MeasuredPoint)| {
+    let counts = |figure: &&PointSummary| {
         !trajectory || (figure.point >= warm && figure.samples >= POINT_SAMPLES_MIN)
     };
-    figures.iter().zip(measured).filter(counts).map(|(_, measured)| measured.clone()).collect()
+    figures.iter().filter(counts).cloned().collect()
 }
 
 /// The figure of `rounds` at `point`, with the bootstrap's replicates of its median; `None` without samples.
@@ -90,13 +64,7 @@ pub(crate) fn figure(
         p90,
         p99,
         max,
-        user_ns: None,
-        system_ns: None,
+        ..PointSummary::default()
     };
     Some((summary, replicates))
-}
-
-/// How the series of these points grows; `None` with fewer than two.
-pub(crate) fn growth(points: &[MeasuredPoint]) -> Option<Growth> {
-    (points.len() > 1).then(|| growth::growth(&levels(points, true), 0.0))
 }

@@ -50,5 +50,5 @@ fn count<T>(
 
 fn modes_of(cloud: &Cloud, random: &mut Rng) -> Option<Partition> {
     let windows = analysis::shape::modes::windows(cloud);
-    analysis::shape::modes::find(cloud, &windows, &cloud.displacements(&windows), random)
+    analysis::shape::modes::find(cloud, &windows, &cloud.displacements(&windows), true, random)
 }

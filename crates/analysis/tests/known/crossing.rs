@@ -1,11 +1,10 @@
 //! Curves of known standing through the whole contest: a crossover where there is one, with an
 //! interval that holds it, and hardly ever one where there is none.
 
-use analysis::growth::levels::MeasuredPoint;
 use analysis::pairs::comparison::{Comparison, Series};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
-use analysis::{ComparisonOutcome, Estimate};
+use analysis::{ComparisonOutcome, Estimate, PointSummary};
 use fastrand::Rng;
 
 const SIZES: [u64; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 400, 600, 800, 1000];
@@ -88,13 +87,11 @@ fn of_rounds(subject: &str, lower_is_better: bool, rounds: &[(u64, Vec<Vec<f64>>
         let medians: Vec<f64> =
             rounds.iter().filter_map(|round| median_of(&mut round.clone())).collect();
         let value = median_of(&mut rounds.concat()).unwrap();
-        let is_single = rounds.iter().map(Vec::len).sum::<usize>() < 2;
-        MeasuredPoint {
+        PointSummary {
             point: *point,
-            median: value,
-            cells: (0..).zip(medians.iter().map(|median| median.ln())).collect(),
-            mean_error: None,
-            round_error: (!is_single).then_some(1e-4),
+            median: Estimate::exact(value),
+            log_cells: (0..).zip(medians.iter().map(|median| median.ln())).collect(),
+            ..PointSummary::default()
         }
     });
     Series::new(subject, lower_is_better, figures)

@@ -1,11 +1,10 @@
 //! Rates of known trend: those that hold are named so, those that collapse too, and the
 //! place where they have halved lies in its interval.
 
-use analysis::growth::levels::MeasuredPoint;
 use analysis::rates::rate;
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
-use analysis::{Estimate, Halved, Rate, RateTrend, TrendReason};
+use analysis::{Estimate, Halved, PointSummary, Rate, RateTrend, TrendReason};
 use fastrand::Rng;
 
 /// Dead connections, as the workload has them.
@@ -46,12 +45,12 @@ fn drawn(curve: Curve, points: &[u64], (noise, rounds): (Noise, usize), random: 
     let measured = points.iter().map(|&point| {
         let samples: Vec<Vec<f64>> = (0..rounds).map(|_| cell(point)).collect();
         let median = |samples: &Vec<f64>| median_of(&mut samples.clone()).unwrap();
-        let cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
-        MeasuredPoint {
+        let log_cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
+        PointSummary {
             point,
-            median: median(&samples.concat()),
-            cells,
-            ..MeasuredPoint::default()
+            median: Estimate::exact(median(&samples.concat())),
+            log_cells,
+            ..PointSummary::default()
         }
     });
     rate(&measured.collect::<Vec<_>>()).unwrap()
@@ -206,11 +205,11 @@ fn what_rises_rises_and_what_peaks_peaks() {
 
 /// Single figures, as in a table from elsewhere.
 fn of_singles(figures: &[(u64, f64)]) -> Rate {
-    let point = |&(point, rate): &(u64, f64)| MeasuredPoint {
+    let point = |&(point, rate): &(u64, f64)| PointSummary {
         point,
-        median: rate,
-        cells: [(0, rate.ln())].into(),
-        ..MeasuredPoint::default()
+        median: Estimate::exact(rate),
+        log_cells: [(0, rate.ln())].into(),
+        ..PointSummary::default()
     };
     rate(&figures.iter().map(point).collect::<Vec<_>>()).unwrap()
 }

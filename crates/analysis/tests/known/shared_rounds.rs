@@ -1,12 +1,11 @@
 //! Leads of two series that were measured in the same rounds: false ones, true ones and the interval of their ratio, where
 //! rounds, cells, or the rounds of one series differ.
 
-use analysis::growth::levels::MeasuredPoint;
 use analysis::pairs::comparison::{Comparison, Series};
-use analysis::stats::moments::{deviation, mean};
+use analysis::stats::moments::{mean, sample_deviation};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
-use analysis::{ComparisonOutcome, ComparisonReason, Estimate};
+use analysis::{ComparisonOutcome, ComparisonReason, Estimate, PointSummary};
 use fastrand::Rng;
 
 const POINTS: [u64; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 400, 600, 800, 1000];
@@ -63,11 +62,11 @@ fn draw(noise: Noise, rounds: usize, lead: f64, random: &mut Rng) -> [Series; 2]
         for (figures, mut samples) in figures.iter_mut().zip(samples) {
             let value = median_of(&mut samples.concat()).unwrap();
             let medians = samples.iter_mut().filter_map(|samples| median_of(samples));
-            figures.push(MeasuredPoint {
+            figures.push(PointSummary {
                 point,
-                median: value,
-                cells: (0..).zip(medians.map(f64::ln)).collect(),
-                ..MeasuredPoint::default()
+                median: Estimate::exact(value),
+                log_cells: (0..).zip(medians.map(f64::ln)).collect(),
+                ..PointSummary::default()
             });
         }
     }
@@ -207,7 +206,7 @@ fn the_ratio_over_all_points_has_no_bias() {
         let ratios: Vec<Estimate> = (0..COMPARISONS).filter_map(draw_ratio).collect();
         let count = ratios.len() as f64;
         let leads: Vec<f64> = ratios.iter().map(|ratio| -ratio.value.ln() / CLOSE.ln()).collect();
-        let (share, error) = (mean(&leads), deviation(&leads) / count.sqrt());
+        let (share, error) = (mean(&leads), sample_deviation(&leads).unwrap() / count.sqrt());
         let holds = |ratio: &&Estimate| (ratio.low..=ratio.high).contains(&CLOSE.recip());
         let coverage = 100.0 * ratios.iter().filter(holds).count() as f64 / count;
         let line = format!(

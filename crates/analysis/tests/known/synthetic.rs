@@ -4,10 +4,10 @@
 
 use analysis::growth::classify;
 use analysis::growth::curves::GROWING;
-use analysis::growth::levels::{Cells, Level, MeasuredPoint, levels};
+use analysis::growth::levels::{Cells, Level, levels};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::normal;
-use analysis::{Class, Growth, GrowthReason};
+use analysis::{Class, Estimate, Growth, GrowthReason, PointSummary};
 use fastrand::Rng;
 
 const SIZES: &[u64] = &[10, 30, 100, 300, 1000, 3000, 10_000];
@@ -24,9 +24,9 @@ fn grow(curve: impl Fn(f64) -> f64, sizes: &[u64], noise: f64, random: &mut Rng)
 /// Judged with the medians of the cells as what tables show.
 fn judged(cells: Vec<(u64, Cells)>) -> Growth {
     let shown = |cells: &Cells| median_of(&mut cells.values().copied().collect::<Vec<_>>());
-    let points = cells.into_iter().filter_map(|(point, cells)| {
-        let median = shown(&cells)?.exp();
-        Some(MeasuredPoint { point, median, cells, ..MeasuredPoint::default() })
+    let points = cells.into_iter().filter_map(|(point, log_cells)| {
+        let median = Estimate::exact(shown(&log_cells)?.exp());
+        Some(PointSummary { point, median, log_cells, ..PointSummary::default() })
     });
     classify(&levels(&points.collect::<Vec<_>>(), true))
 }

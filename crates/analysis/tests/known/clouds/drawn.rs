@@ -1,7 +1,7 @@
 //! Clouds of samples whose truth is known.
 
 use analysis::gather::cloud::Cloud;
-use analysis::stats::random::{Gamma, normal};
+use analysis::stats::random::{gamma, normal};
 use fastrand::Rng;
 
 /// How samples scatter about their curve.
@@ -34,12 +34,12 @@ impl Noise {
     pub fn draw(self, random: &mut Rng) -> f64 {
         match self {
             Self::Even(size) => (size * normal(random)).exp(),
-            Self::Gamma(shape) => Gamma::new(shape).draw(random) / shape,
+            Self::Gamma(shape) => gamma(shape, random) / shape,
             Self::LongTail => {
                 let body = (0.04 * normal(random)).exp();
                 match random.f64() {
-                    tail if tail < 0.02 => body * (1.0 + 0.8 * Gamma::new(1.0).draw(random)),
-                    slow if slow < 0.12 => body * (1.0 + 0.25 * Gamma::new(1.0).draw(random)),
+                    tail if tail < 0.02 => body * (1.0 + 0.8 * gamma(1.0, random)),
+                    slow if slow < 0.12 => body * (1.0 + 0.25 * gamma(1.0, random)),
                     _ => body,
                 }
             }

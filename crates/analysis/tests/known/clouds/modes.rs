@@ -14,7 +14,7 @@ const FLAT: fn(f64) -> f64 = |_| 2_000.0;
 
 fn at_points(cloud: &Cloud, random: &mut Rng) -> Option<Partition> {
     let windows = cloud.windows_by_position();
-    modes::at_points(cloud, &windows, &cloud.displacements(&windows), random)
+    modes::find(cloud, &windows, &cloud.displacements(&windows), false, random)
 }
 
 fn is(partition: Option<&Partition>, division: Division, shares: &[f64]) -> bool {

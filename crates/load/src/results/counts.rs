@@ -13,6 +13,8 @@ pub struct Counts {
     pub requests: u64,
     /// Whole replies that are a success: see [`Plan::success`](crate::Plan::success).
     pub replies: u64,
+    /// The same of requests that warmed up.
+    pub warm_up_replies: u64,
     /// Bytes of replies, those that are none included.
     pub bytes: u64,
     /// Connections opened.
@@ -63,6 +65,7 @@ impl AddAssign<&Counts> for Counts {
     fn add_assign(&mut self, more: &Counts) {
         self.requests += more.requests;
         self.replies += more.replies;
+        self.warm_up_replies += more.warm_up_replies;
         self.bytes += more.bytes;
         self.connections += more.connections;
         self.asked += more.asked;

@@ -89,7 +89,9 @@ impl Tally {
         if self.counts(request) && !is_success {
             self.part.counts.errors.count(Kind::Status);
             self.interval.tick.errors += 1;
-        } else if self.counts(request) {
+        } else if !self.counts(request) {
+            self.part.counts.warm_up_replies += u64::from(is_success);
+        } else {
             self.part.counts.replies += 1;
             let (latency_ns, service_ns) = (now_ns - request.intended_ns, now_ns - request.sent_ns);
             self.part.times.latency.record(latency_ns);

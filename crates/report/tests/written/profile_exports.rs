@@ -191,7 +191,7 @@ fn pprof_has_the_samples_with_their_labels() {
 
 /// Waiting is no CPU time: `go tool pprof` shows that of threads that ran, and the other by its name.
 #[test]
-fn pprof_tells_waits_from_cpu_time() {
+fn pprof_keeps_waits_apart_from_cpu_time() {
     let mut run = profiled();
     run.profile = fixtures::profile()
         .cell(key("poll", 100), "loop", (1000, 20_000_000), [("main;poll", 20)])

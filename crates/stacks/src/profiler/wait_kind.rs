@@ -29,6 +29,9 @@ const NOTIFICATIONS: &[&str] = &[
     "condvar",
     "condition_variable",
     "barrier",
+    "latch",
+    "_m_futex_wait",
+    "atomic_futex",
     "thread::park",
     "runtime.notesleep",
     "runtime.notetsleep",
@@ -129,6 +132,8 @@ mod tests {
         assert_eq!(kind(&gil, &[]), WaitKind::Lock);
         let rust = "std::sys::sync::condvar::futex::Condvar::wait_optional_timeout";
         assert_eq!(kind(&user(rust), &[]), WaitKind::Notification);
+        let future = "std::__atomic_futex_unsigned_base::_M_futex_wait_until";
+        assert_eq!(kind(&user(future), &[]), WaitKind::Notification);
         let exit = [("__x64_sys_exit", Kernel), ("do_exit", Kernel), ("futex_wake", Kernel)];
         assert_eq!(kind(&user("pthread_join"), &exit), WaitKind::End);
         for (functions, wanted) in [

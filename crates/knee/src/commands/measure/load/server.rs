@@ -46,7 +46,7 @@ pub struct Use {
     pub resident_bytes: u64,
     /// What each dead connection took of it; absent with few of them.
     pub bytes_per_dead: Option<f64>,
-    /// CPU time for each reply, in nanoseconds; absent where there was no reply.
+    /// CPU time for each reply, in nanoseconds, those of the warm-up included; absent where there was no reply.
     pub cpu_ns_per_reply: Option<f64>,
     /// CPUs that were busy with it.
     pub cpus: f64,
@@ -132,7 +132,7 @@ impl Watcher {
         let grew = self.with_dead.resident_bytes.saturating_sub(self.before.resident_bytes);
         let bytes_per_dead =
             (self.dead >= MEMORY_DEAD_MIN).then_some(grew as f64 / self.dead.max(1) as f64);
-        let all_replies: u64 = outcome.counts.replies;
+        let all_replies = outcome.counts.replies + outcome.counts.warm_up_replies;
         let used = Use {
             processes: after.processes,
             threads: after.threads,

@@ -255,12 +255,14 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
         + &line("statuses", &statuses)
         + &line("transfer", &moved)
         + &line("connections", &opened)
-        + &outcome.counts.handshakes.as_ref().map(handshakes(per_s)).unwrap_or_default()
+        + &outcome.counts.handshakes.as_ref().map(handshakes(plan, outcome)).unwrap_or_default()
 }
 
-fn handshakes(per_s: impl Fn(u64) -> String) -> impl Fn(&Handshakes) -> String {
+fn handshakes(plan: &Plan, outcome: &Outcome) -> impl Fn(&Handshakes) -> String {
+    // Connections of the warm-up are counted.
+    let all_s = outcome.elapsed_s + plan.warm_up.as_secs_f64();
     move |Handshakes { full, resumed, negotiated, .. }| {
-        let per_s = per_s(full + resumed);
+        let per_s = significant((full + resumed) as f64 / all_s.max(1e-9));
         let mut words = format!(
             "{} ({per_s}/s): {} full, {} resumed",
             quantity(full + resumed, "handshake"),

@@ -151,21 +151,33 @@ pub enum LeftOut {
 impl LeftOut {
     /// Whether base measured what this keeps from being judged: of a headline metric, or of any metric that is compared.
     pub fn is_unjudged(&self, any_metric: bool) -> bool {
+        self.is_open(any_metric) && self.side() != Some(Side::New)
+    }
+
+    /// The same of either run.
+    pub fn is_open(&self, any_metric: bool) -> bool {
         let is_of_headline = |metric: &Option<String>| metric.is_none();
         let counts = |metric| any_metric || is_of_headline(metric);
         match self {
-            Self::Version { .. } | Self::Axis { .. } => true,
-            Self::Workload { side, .. } => *side == Side::Base,
-            Self::Table { side, table } => *side == Side::Base && counts(&table.metric),
-            Self::Unit { table, .. } => counts(&table.metric),
-            Self::Subjects { side, metric, .. } => *side == Side::Base && counts(metric),
+            Self::Version { .. } | Self::Axis { .. } | Self::Workload { .. } => true,
+            Self::Table { table, .. } | Self::Unit { table, .. } => counts(&table.metric),
+            Self::Subjects { metric, .. } => counts(metric),
             // Trajectories that end at a limit end a little further on, or earlier, each time.
-            Self::Points { side, metric, other_end, .. } => {
-                *side == Side::Base && other_end.is_none() && counts(metric)
-            }
+            Self::Points { metric, other_end, .. } => other_end.is_none() && counts(metric),
             // Counters are zero at most points.
             Self::NoRatio { metric, .. } => is_of_headline(metric),
             Self::Unfinished { .. } | Self::TwoMachines { .. } | Self::WholeLoad { .. } => false,
+        }
+    }
+
+    /// The only run that has it, where one lacks it.
+    fn side(&self) -> Option<Side> {
+        match self {
+            Self::Workload { side, .. }
+            | Self::Table { side, .. }
+            | Self::Subjects { side, .. }
+            | Self::Points { side, .. } => Some(*side),
+            _ => None,
         }
     }
 }

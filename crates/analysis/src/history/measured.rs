@@ -4,7 +4,7 @@ use crate::gather::Gathered;
 use crate::stats::bootstrap::{self, budget_interval, median_over_rounds};
 use crate::stats::random::generator;
 use crate::{Estimate, FailedAt, is_predicted};
-use model::{Host, Parameters, Run, RunSummary, WorkloadInfo};
+use model::{Host, Parameters, Run, RunSummary, SubjectInfo, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// Replicates of a median: fewer than a table's, since weights need no second digit.
@@ -55,7 +55,7 @@ pub struct Wanted {
     pub subjects: Vec<String>,
     /// At these points; at all where there are none.
     pub points: Vec<u64>,
-    /// Of all metrics, and not of the headline metric alone.
+    /// Of all metrics, and not of the headline metric of each subject alone.
     pub all: bool,
 }
 
@@ -107,18 +107,18 @@ fn figures(
     wanted: &Wanted,
 ) -> Vec<(FigurePath, Estimate)> {
     let is_wanted = |point: &u64| wanted.points.is_empty() || wanted.points.contains(point);
-    let subjects = || {
-        info.subjects.iter().filter(|subject| {
-            let named = wanted.subjects.is_empty() || wanted.subjects.contains(&subject.name);
-            named && !subject.control
-        })
+    let is_taken = |subject: &SubjectInfo, metric: &str| {
+        let named = wanted.subjects.is_empty() || wanted.subjects.contains(&subject.name);
+        let is_headline = info.headline(&subject.name).is_some_and(|own| own.name == metric);
+        named && !subject.control && (wanted.all || is_headline)
     };
     let mut all = Vec::new();
-    for metric in info.metrics.iter().take(if wanted.all { usize::MAX } else { 1 }) {
+    for metric in &info.metrics {
         for &parameters in &gathered.parameters {
             let mut axis = gathered.axis(parameters, &metric.name);
             axis.retain(is_wanted);
-            for subject in subjects().map(|subject| &subject.name) {
+            let subjects = info.subjects.iter().filter(|subject| is_taken(subject, &metric.name));
+            for subject in subjects.map(|subject| &subject.name) {
                 let series = gathered.series(subject, parameters, &metric.name);
                 for &point in &axis {
                     let samples = series.and_then(|series| series.get(&point));

@@ -8,7 +8,7 @@ use crate::growth::levels::{Evidence, shares_of};
 use crate::pairs::crossover::position;
 use crate::pairs::leads::{Belief, PointLead, beliefs, point_leads};
 use crate::stats::NORMAL_95;
-use crate::stats::moments::{mean, sample_deviation};
+use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
 use crate::thresholds::{FALSE_ALARM, ROUND_DRIFT};
 use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate, PointSummary};
@@ -161,7 +161,7 @@ impl<'a> Comparison<'a> {
             self.points.iter().map(|point| self.first.sign() * point.log()).collect();
         let mean = mean(&leads);
         let own = errors.iter().map(|error| error.powi(2)).sum::<f64>().sqrt() / count;
-        let scatter = sample_deviation(&leads)? / count.sqrt();
+        let scatter = deviation(&leads) / (count - 1.0).sqrt();
         let half = (student::quantile_95(self.points.len() - 1) * scatter)
             .max(NORMAL_95 * own)
             .hypot(NORMAL_95 * self.common);

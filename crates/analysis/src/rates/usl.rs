@@ -9,7 +9,7 @@
 use crate::growth::levels::draws;
 use crate::rates::Costs;
 use crate::stats::bootstrap::percentile_interval;
-use crate::stats::moments::squares_about;
+use crate::stats::moments::{root_mean_square, squares_about};
 use crate::stats::quantiles::median;
 use crate::thresholds::{FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH};
 use crate::{Estimate, PointSummary, Scaling, ScalingReason};
@@ -28,6 +28,15 @@ pub struct Law {
     pub crosstalk: f64,
 }
 
+/// What is made small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The squares of the logarithms of what the figures are of the law.
+    Ratio,
+    /// The squares of what the figures differ from the law, as most published fits do.
+    Difference,
+}
+
 impl Law {
     /// The rate of `many`.
     pub fn rate(&self, many: f64) -> f64 {
@@ -43,9 +52,8 @@ impl Law {
         ((1.0 - self.contention).max(0.0) / self.crosstalk).sqrt().max(1.0)
     }
 
-    /// The law that fits `figures` best: how many, and their rate, above zero, by the squares of the logarithms of what
-    /// they are of the law. `None` with fewer than three.
-    pub fn fit(figures: &[(f64, f64)]) -> Option<Self> {
+    /// The law that fits `figures` best: how many, and their rate, above zero. `None` with fewer than three.
+    pub fn fit(figures: &[(f64, f64)], by: By) -> Option<Self> {
         let usable = |&(many, rate): &(f64, f64)| many >= 1.0 && rate > 0.0 && rate.is_finite();
         if figures.len() < 3 || !figures.iter().all(usable) {
             return None;
@@ -53,12 +61,12 @@ impl Law {
         let times: Vec<f64> = figures.iter().map(|(many, rate)| many / rate).collect();
         let first = figures.iter().zip(&times).map(|((many, _), &time)| (*many, time, 1.0 / time));
         let mut terms = Terms::solve(&first.collect::<Vec<_>>())?;
-        let mut error = terms.error(figures);
+        let mut error = terms.error(figures, by);
         for _ in 0..FIT_STEPS_MAX {
-            let target = Terms::solve(&terms.linear(figures))?;
+            let target = Terms::solve(&terms.linear(figures, by))?;
             // A whole step may lead too far.
             let halves = (0..12).map(|half| terms.towards(&target, 0.5_f64.powi(half)));
-            let mut better = halves.map(|terms| (terms.error(figures), terms));
+            let mut better = halves.map(|terms| (terms.error(figures, by), terms));
             let Some((less, next)) = better.find(|(next, _)| *next < error) else { break };
             let done = error - less <= 1e-12 * error;
             (terms, error) = (next, less);
@@ -93,16 +101,29 @@ impl Terms {
         Self(std::array::from_fn(|at| self.0[at] + share * (target.0[at] - self.0[at])))
     }
 
-    fn error(&self, figures: &[(f64, f64)]) -> f64 {
-        figures.iter().map(|(many, rate)| (rate * self.time(*many) / many).ln().powi(2)).sum()
+    fn error(&self, figures: &[(f64, f64)], by: By) -> f64 {
+        let square = |&(many, rate): &(f64, f64)| {
+            let law = many / self.time(many);
+            match by {
+                By::Ratio => (rate / law).ln().powi(2),
+                By::Difference => (rate - law).powi(2),
+            }
+        };
+        figures.iter().map(square).sum()
     }
 
     /// The problem as it is around these terms, where it is linear in them: how many, the time that would
     /// leave no error, and the weight of an error of time.
-    fn linear(&self, figures: &[(f64, f64)]) -> Vec<(f64, f64, f64)> {
+    fn linear(&self, figures: &[(f64, f64)], by: By) -> Vec<(f64, f64, f64)> {
         let tangent = |&(many, rate): &(f64, f64)| {
             let time = self.time(many);
-            (many, time * (1.0 + (many / rate / time).ln()), 1.0 / time)
+            match by {
+                By::Ratio => (many, time * (1.0 + (many / rate / time).ln()), 1.0 / time),
+                By::Difference => {
+                    let weight = many / (time * time);
+                    (many, time - (rate - many / time) / weight, weight)
+                }
+            }
         };
         figures.iter().map(tangent).collect()
     }
@@ -184,15 +205,16 @@ pub fn scaling(points: &[PointSummary]) -> Option<Scaling> {
     let is_positive = points.iter().all(|at| at.median.value > 0.0);
     let costs = Costs::new(points);
     let logs: Vec<f64> = costs.levels.iter().map(|level| -level.log).collect();
-    let law = if is_positive { Law::fit(&at(&logs)) } else { None };
+    let law = if is_positive { Law::fit(&at(&logs), By::Ratio) } else { None };
     let Some(law) = law else {
         let few = points.len() < LAW_POINTS_MIN;
         let reason = Some(if few { TOO_FEW_POINTS } else { ScalingReason::NotPositive });
         let [single, contention, crosstalk] = [Estimate::exact(0.0); 3];
         return Some(Scaling { single, contention, crosstalk, peak: None, residual: 0.0, reason });
     };
-    let drawn =
-        |costs: Vec<f64>| Law::fit(&at(&costs.iter().map(|log| -log).collect::<Vec<f64>>()));
+    let drawn = |costs: Vec<f64>| {
+        Law::fit(&at(&costs.iter().map(|log| -log).collect::<Vec<f64>>()), By::Ratio)
+    };
     let drawn: Vec<Law> = draws(&costs.levels).into_iter().filter_map(drawn).collect();
     let end = points[points.len() - 1].point as f64;
     let interval = |figure: fn(&Law) -> f64| {
@@ -201,7 +223,7 @@ pub fn scaling(points: &[PointSummary]) -> Option<Scaling> {
     let peak = interval(Law::peak);
     let apart = |(at, log): (&PointSummary, &f64)| log - law.rate(at.point as f64).ln();
     let apart: Vec<f64> = points.iter().zip(&logs).map(apart).collect();
-    let residual = (squares_about(0.0, &apart) / apart.len() as f64).sqrt();
+    let residual = root_mean_square(&apart);
     // A peak that stands out by no more than figures may miss the law by is none.
     let out = (law.rate(law.peak()) / law.rate(end)).ln();
     let stands_out = !out.is_finite() || out > MODEL_ERROR.max(2.0 * residual);

@@ -32,16 +32,28 @@ pub fn sample_deviation(figures: &[f64]) -> Option<f64> {
     (figures.len() > 1).then(|| (squares / (figures.len() as f64 - 1.0)).sqrt())
 }
 
+/// The standard deviation of figures that are all there are (n), such as a bootstrap's replicates.
+pub fn deviation(figures: &[f64]) -> f64 {
+    (squares_about(mean(figures), figures) / figures.len() as f64).sqrt()
+}
+
+/// The root mean square: the deviation from zero. Zero without figures.
+pub fn root_mean_square(figures: &[f64]) -> f64 {
+    (squares_about(0.0, figures) / figures.len().max(1) as f64).sqrt()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Reference: `numpy` 2.3, `std(ddof=1)` of 2, 4, 4, 4, 5, 5, 7, 9.
+    /// Reference: `numpy` 2.3, `std(ddof=1)` and `std()` of 2, 4, 4, 4, 5, 5, 7, 9.
     #[test]
     fn deviations_equal_numpy() {
         let figures = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
         assert!((mean(&figures) - 5.0).abs() < 1e-15);
+        assert!((deviation(&figures) - 2.0).abs() < 1e-15);
         assert!((sample_deviation(&figures).unwrap() - 2.138_089_935_299_395).abs() < 1e-12);
+        assert!((root_mean_square(&[3.0, -4.0]) - 12.5_f64.sqrt()).abs() < 1e-15);
         assert_eq!(sample_deviation(&[1.0]), None);
     }
 

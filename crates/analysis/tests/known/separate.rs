@@ -1,5 +1,6 @@
 //! Subjects that are no alternatives, some of them with a headline metric of their own.
 
+use analysis::history::{Wanted, measured};
 use fixtures::{cell, run, workload};
 use model::Run;
 
@@ -39,6 +40,14 @@ fn each_subject_is_in_the_table_of_its_headline_metric_alone() {
         [("latency", true, vec!["pipe", "unix"]), ("bandwidth", true, vec!["copy"]),]
     );
     assert!(tables.iter().flat_map(|table| &table.rows).all(|row| row.missing.is_empty()));
+}
+
+#[test]
+fn a_history_has_each_subject_by_its_headline_metric() {
+    let part = measured(&machine(), "baseline", &Wanted::default()).unwrap();
+    let figures = part.figures.iter().map(|(path, _)| (&*path.metric, &*path.subject));
+    let wanted = [("latency", "pipe"), ("latency", "unix"), ("bandwidth", "copy")];
+    assert_eq!(figures.collect::<Vec<_>>(), wanted);
 }
 
 #[test]

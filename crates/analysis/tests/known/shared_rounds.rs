@@ -2,7 +2,7 @@
 //! rounds, cells, or the rounds of one series differ.
 
 use analysis::pairs::comparison::{Comparison, Series};
-use analysis::stats::moments::{mean, sample_deviation};
+use analysis::stats::moments::{deviation, mean};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
 use analysis::{ComparisonOutcome, ComparisonReason, Estimate, PointSummary};
@@ -206,7 +206,7 @@ fn the_ratio_over_all_points_has_no_bias() {
         let ratios: Vec<Estimate> = (0..COMPARISONS).filter_map(draw_ratio).collect();
         let count = ratios.len() as f64;
         let leads: Vec<f64> = ratios.iter().map(|ratio| -ratio.value.ln() / CLOSE.ln()).collect();
-        let (share, error) = (mean(&leads), sample_deviation(&leads).unwrap() / count.sqrt());
+        let (share, error) = (mean(&leads), deviation(&leads) / count.sqrt());
         let holds = |ratio: &&Estimate| (ratio.low..=ratio.high).contains(&CLOSE.recip());
         let coverage = 100.0 * ratios.iter().filter(holds).count() as f64 / count;
         let line = format!(

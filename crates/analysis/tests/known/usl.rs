@@ -1,6 +1,6 @@
 //! The Universal Scalability Law against figures from elsewhere, and against curves of known truth.
 
-use analysis::rates::usl::{Law, scaling};
+use analysis::rates::usl::{By, Law, scaling};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
 use analysis::{Estimate, PointSummary, Scaling, ScalingReason};
@@ -37,15 +37,49 @@ fn assert_close(value: f64, expected: f64, share: f64) {
     assert!((value / expected - 1.0).abs() < share, "{value} is not {expected}");
 }
 
+/// The package's documentation has σ 0.0277, κ 0.000104 and the peak at 96.5.
+#[test]
+fn the_published_fit_comes_out_by_differences() {
+    let law = Law::fit(&SPECSDM91, By::Difference).unwrap();
+    assert_close(law.contention, 0.0277, 0.002);
+    assert_close(law.crosstalk, 0.000_104, 0.005);
+    assert_close(law.peak(), 96.5, 0.001);
+}
+
+/// Baron Schwartz's parameters of the Cisco benchmark, as the tests of usl4j have them: the peak is at 35, of 12,341.
+#[test]
+fn the_fit_of_the_book_comes_out_by_differences() {
+    let table = include_str!("../../../knee/tests/exchange/published/schwartz-cisco.csv");
+    let figure = |line: &str| {
+        let (many, rate) = line.split_once(',').unwrap();
+        (many.parse().unwrap(), rate.parse().unwrap())
+    };
+    let figures: Vec<(f64, f64)> = table.lines().skip(2).map(figure).collect();
+    let law = Law::fit(&figures, By::Difference).unwrap();
+    assert_close(law.single, 995.6486, 2e-4);
+    assert_close(law.contention, 0.026_715_91, 2e-4);
+    assert_close(law.crosstalk, 7.690_945e-4, 2e-4);
+    assert_close(law.peak().floor(), 35.0, 2e-4);
+    assert_close(law.rate(35.0), 12_341.0, 2e-4);
+}
+
 /// Minimised by a simplex (Nelder and Mead), written for this in another language. Of the ray tracer the
 /// literature has σ 0.050, with λ held at the rate of one processor; here λ is fitted.
 #[test]
-fn the_fit_agrees_with_another_minimiser() {
-    let law = Law::fit(&SPECSDM91).unwrap();
+fn both_ways_to_count_errors_agree_with_another_minimiser() {
+    let law = Law::fit(&SPECSDM91, By::Difference).unwrap();
+    assert_close(law.single, 89.9952, 1e-4);
+    assert_close(law.contention, 0.027_728_5, 1e-4);
+    assert_close(law.crosstalk, 0.000_104_365, 1e-4);
+    let law = Law::fit(&SPECSDM91, By::Ratio).unwrap();
     assert_close(law.single, 67.9423, 1e-4);
     assert_close(law.contention, 0.013_452_5, 1e-4);
     assert_close(law.crosstalk, 0.000_115_11, 1e-4);
-    let law = Law::fit(&RAYTRACER).unwrap();
+    let law = Law::fit(&RAYTRACER, By::Difference).unwrap();
+    assert_close(law.single, 21.8488, 1e-4);
+    assert_close(law.contention, 0.057_770_8, 1e-4);
+    assert!(law.crosstalk.abs() < 1e-12 && law.peak().is_infinite(), "{law:?}");
+    let law = Law::fit(&RAYTRACER, By::Ratio).unwrap();
     assert_close(law.single, 21.5915, 1e-4);
     assert_close(law.contention, 0.056_405_4, 1e-4);
     assert_close(law.crosstalk, 3.358_27e-6, 1e-3);
@@ -57,13 +91,15 @@ fn figures_on_a_law_give_it_back() {
     {
         let law = Law { single: 4.0e6, contention, crosstalk };
         let figures = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|many| (many, law.rate(many)));
-        let fit = Law::fit(&figures).unwrap();
-        assert_close(fit.single, law.single, 1e-6);
-        assert!((fit.contention - contention).abs() < 1e-6, "{fit:?}");
-        assert!((fit.crosstalk - crosstalk).abs() < 1e-7, "{fit:?}");
+        for by in [By::Ratio, By::Difference] {
+            let fit = Law::fit(&figures, by).unwrap();
+            assert_close(fit.single, law.single, 1e-6);
+            assert!((fit.contention - contention).abs() < 1e-6, "{fit:?}");
+            assert!((fit.crosstalk - crosstalk).abs() < 1e-7, "{fit:?}");
+        }
     }
-    assert_eq!(Law::fit(&[(1.0, 1.0), (2.0, 2.0)]), None);
-    assert_eq!(Law::fit(&[(1.0, 1.0), (2.0, 0.0), (4.0, 1.0)]), None);
+    assert_eq!(Law::fit(&[(1.0, 1.0), (2.0, 2.0)], By::Ratio), None);
+    assert_eq!(Law::fit(&[(1.0, 1.0), (2.0, 0.0), (4.0, 1.0)], By::Ratio), None);
     // Where each further one costs more than it brings, the best is one alone.
     assert_close(Law { single: 1.0, contention: 1.5, crosstalk: 0.1 }.peak(), 1.0, 1e-12);
     assert_close(Law { single: 1.0, contention: 0.19, crosstalk: 0.0001 }.peak(), 90.0, 1e-9);

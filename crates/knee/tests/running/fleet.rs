@@ -130,6 +130,24 @@ fn a_rank_without_a_run_is_named() {
     assert_eq!(value["host_before"]["facts"]["fleet.rank"], 2, "the newest run of that host");
 }
 
+/// A machine on which a subject failed may be slower than the other, and the one in the middle has nothing of it.
+#[test]
+fn a_gate_of_a_fleet_passes_nothing_that_failed_on_a_machine() {
+    let knee = Knee::new();
+    for (rank, failing) in [("0", "true"), ("1", "false")] {
+        let failing = format!("b={failing} {{n}} && echo v=1");
+        let words = ["run", "command", "--command", "a=echo v=1 {n}", "--command", &failing];
+        let fleet = ["--fleet", "nightly", "--rank", rank, "--of", "2", "--host-name", rank];
+        let short = ["--points", "1,2", "--rounds", "6", "--time", "1ms", "--quiet"];
+        knee.run(&[&words[..], &fleet, &short].concat());
+    }
+    let gate = ["compare", "--fleet", "nightly", "--fail-above", "1000000%"];
+    let came = knee.run(&gate);
+    assert_eq!(came.code, Some(4), "{came:?}");
+    assert!(came.err.contains("b only in new: the gate can't pass the others"), "{came:?}");
+    assert_eq!(knee.run(&[&gate[..], &["--ignore-missing"]].concat()).code, Some(0));
+}
+
 #[test]
 fn a_launcher_with_a_bad_value_ends_before_anything_is_measured() {
     let knee = Knee::new();

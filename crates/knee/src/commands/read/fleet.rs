@@ -62,7 +62,8 @@ pub fn machines(
         ))
     })?;
     let size = members.iter().filter_map(|run| run.fleet.as_ref()?.size).max();
-    let ranks_missing = size.map_or(0, |size| (size as usize).saturating_sub(runs.len()));
+    let ranks = size.map_or(members.len(), |size| size as usize);
+    let ranks_missing = ranks.saturating_sub(runs.len());
     let machines = match size {
         Some(size) if size as usize != runs.len() => {
             format!("{} machines of {}", runs.len(), count(u64::from(size)))

@@ -1,13 +1,13 @@
 //! More than two runs: each further one against the first.
 
-use super::flags::{Compare, Judgement};
+use super::flags::{Compare, FailOn, Judgement, Refused};
 use super::{Compared, GateVerdict, holder, verdict};
 use crate::commands::concluded_runs;
 use crate::commands::read::fleet;
 use crate::exit::{Exit, Trouble};
 use crate::output::print_json;
 use ::report::matrix::{Matrix, html, json};
-use analysis::compare::{Comparison, Several, Terms, compare_several};
+use analysis::compare::{Comparison, LeftOut, Several, Terms, compare_several};
 use findings::{Conclusions, left_out};
 use model::Run;
 
@@ -47,6 +47,13 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     let terms = Terms { margin, fail_above, across: true, all: output.all };
     let machines = fleet::machines(name, &output.record_file, &terms, |_| Ok(()))?;
     let mut verdicts = verdicts(judgement, &machines.head.names, &machines.fleet.several);
+    let further = machines.head.names[1..].iter().zip(&machines.fleet.several.comparisons);
+    verdicts.extend(further.filter_map(|(name, comparison)| {
+        apart(judgement, comparison.as_ref().ok()?).map(|why| GateVerdict {
+            exit: Exit::Inconclusive,
+            why: Some(format!("{name}: {why}")),
+        })
+    }));
     // A machine without a run may be slower.
     if machines.ranks_missing > 0 && judgement.gate().is_some() {
         let missing = printable::quantity(machines.ranks_missing as u64, "rank");
@@ -54,6 +61,15 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
         verdicts.push(GateVerdict { exit: Exit::Inconclusive, why });
     }
     conclude(compare, &machines.runs, &machines.matrix(), verdicts, &machines.head.names)
+}
+
+/// What this machine measured and fewer than half of the others did: they may be slower there, or have failed.
+fn apart(judgement: &Judgement, comparison: &Comparison) -> Option<String> {
+    let gate = judgement.gate().filter(|gate| !gate.ignores_missing)?;
+    let any_metric = gate.refused == Refused::On(FailOn::Changed);
+    let is_apart = |part: &&LeftOut| part.is_open(any_metric) && !part.is_unjudged(any_metric);
+    let part = comparison.left_out.iter().find(is_apart)?;
+    Some(format!("{}: the gate can't pass the others", left_out::of_comparison(part).what))
 }
 
 /// How the comparison of each further run ends; each reason begins with the run's name.

@@ -29,7 +29,7 @@ const NOTIFICATIONS: &[&str] = &[
     "condvar",
     "condition_variable",
     "barrier",
-    "latch",
+    "std::latch",
     "_m_futex_wait",
     "atomic_futex",
     "thread::park",
@@ -132,6 +132,7 @@ mod tests {
         assert_eq!(kind(&gil, &[]), WaitKind::Lock);
         let rust = "std::sys::sync::condvar::futex::Condvar::wait_optional_timeout";
         assert_eq!(kind(&user(rust), &[]), WaitKind::Notification);
+        assert_eq!(kind(&user("rw_latch_acquire"), &[]), WaitKind::Lock, "so databases call locks");
         let future = "std::__atomic_futex_unsigned_base::_M_futex_wait_until";
         assert_eq!(kind(&user(future), &[]), WaitKind::Notification);
         let exit = [("__x64_sys_exit", Kernel), ("do_exit", Kernel), ("futex_wake", Kernel)];

@@ -250,17 +250,17 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
         bytes(outcome.counts.bytes),
         bytes((in_time(|tick| tick.bytes) as f64 / outcome.elapsed_s.max(1e-9)) as u64)
     );
+    // Handshakes of the warm-up are counted.
+    let all_s = outcome.elapsed_s + plan.warm_up.as_secs_f64();
     line("requests", &requests.join(", "))
         + &line("replies/s", &rates(plan, outcome))
         + &line("statuses", &statuses)
         + &line("transfer", &moved)
         + &line("connections", &opened)
-        + &outcome.counts.handshakes.as_ref().map(handshakes(plan, outcome)).unwrap_or_default()
+        + &outcome.counts.handshakes.as_ref().map(handshakes(all_s)).unwrap_or_default()
 }
 
-fn handshakes(plan: &Plan, outcome: &Outcome) -> impl Fn(&Handshakes) -> String {
-    // Connections of the warm-up are counted.
-    let all_s = outcome.elapsed_s + plan.warm_up.as_secs_f64();
+fn handshakes(all_s: f64) -> impl Fn(&Handshakes) -> String {
     move |Handshakes { full, resumed, negotiated, .. }| {
         let per_s = significant((full + resumed) as f64 / all_s.max(1e-9));
         let mut words = format!(

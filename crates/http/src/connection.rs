@@ -53,6 +53,8 @@ pub(crate) struct Connection {
     born_ms: u64,
     /// When the state that a limit is about began.
     since_ms: u64,
+    /// What the client had not taken yet of what was sent, at the last look.
+    untaken_bytes: u64,
     /// Who it is, where that is logged.
     peer: Option<Box<SocketAddr>>,
 }
@@ -89,6 +91,7 @@ impl Connection {
             pending: Pending::default(),
             born_ms: now_ms,
             since_ms: now_ms,
+            untaken_bytes: 0,
             peer: peer.map(Box::new),
         }
     }
@@ -191,12 +194,14 @@ impl Connection {
         self.input.len()
     }
 
-    /// What has to happen because a limit is reached, if one is.
+    /// What has to happen because a limit is reached, if one is. `untaken_bytes` are with the kernel: it takes some
+    /// megabytes and then no more for long, while a slow client reads on.
     pub(crate) fn overdue(
         &mut self,
         limits: &Limits,
         context: &mut Context,
         out: &mut Vec<u8>,
+        untaken_bytes: impl FnOnce() -> u64,
     ) -> Option<Next> {
         let over = |since_ms: u64, limit: std::time::Duration| {
             u128::from(context.now_ms.saturating_sub(since_ms)) >= limit.as_millis()
@@ -205,6 +210,10 @@ impl Connection {
             return Some(Next::Close);
         }
         if !self.pending.is_empty() {
+            let before_bytes = std::mem::replace(&mut self.untaken_bytes, untaken_bytes());
+            if self.untaken_bytes < before_bytes {
+                self.since_ms = context.now_ms;
+            }
             return over(self.since_ms, limits.stalled).then_some(Next::Close);
         }
         match self.phase {

@@ -67,7 +67,7 @@ impl Exchange {
         let limits = Limits::default();
         self.context.now_ms += time.as_millis() as u64;
         let mut out = Vec::new();
-        if let Some(next) = self.connection.overdue(&limits, &mut self.context, &mut out) {
+        if let Some(next) = self.connection.overdue(&limits, &mut self.context, &mut out, || 0) {
             self.drive(next, out);
         }
     }
@@ -186,6 +186,21 @@ mod tests {
         for size in 1..GET.len() {
             assert_eq!(exchange.play(GET.chunks(size)), whole, "in pieces of {size}");
         }
+    }
+
+    #[test]
+    fn a_client_that_takes_what_the_kernel_has_of_its_reply_is_waited_for() {
+        let (_directory, mut exchange) = exchange();
+        let Exchange { context, connection, .. } = &mut exchange;
+        let mut out = Vec::new();
+        connection.received(GET, context, &mut out);
+        let mut is_over = |untaken_bytes| {
+            context.now_ms += Limits::default().stalled.as_millis() as u64 / 2 + 1;
+            let mut out = Vec::new();
+            connection.overdue(&Limits::default(), context, &mut out, || untaken_bytes).is_some()
+        };
+        assert_eq!([3, 2, 1, 1].map(&mut is_over), [false; 4]);
+        assert!(is_over(1), "it took nothing for as long as the limit");
     }
 
     #[test]

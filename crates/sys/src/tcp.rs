@@ -53,6 +53,17 @@ pub fn bind_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
     })
 }
 
+/// Bytes that were sent over a socket and that the other side has not taken yet.
+///
+/// # Errors
+/// As ioctl(2): `EINVAL` for one that listens, …
+pub fn untaken_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the request, which a terminal has by another name, writes a C int, which lives through the call.
+    done(unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) })?;
+    Ok(u64::from(bytes.cast_unsigned()))
+}
+
 /// Connects a socket.
 ///
 /// # Errors

@@ -284,7 +284,9 @@ fn check_limits<B: Backend>(worker: &mut B) -> io::Result<()> {
         let Core { links, pace, context, .. } = worker.core();
         let Some(link) = links.get_mut(key).filter(|link| !link.closing) else { continue };
         let mut out = Vec::new();
-        if let Some(next) = link.connection.overdue(&pace.limits, context, &mut out) {
+        let untaken = || sys::tcp::untaken_bytes(link.socket.as_fd()).unwrap_or(0);
+        let next = link.connection.overdue(&pace.limits, context, &mut out, untaken);
+        if let Some(next) = next {
             worker.drive(key, next, out)?;
         }
     }

@@ -233,7 +233,6 @@ fn pythons_server_has_figures_without_dead_connections_only() {
     let (came, run) = run(&knee, &words);
     let cells = |point| run.cells.iter().find(|cell| cell.key.point == point).unwrap();
     assert_eq!(reason(cells(0)), "measured", "{came:?}");
-    let wanted =
-        "closes each connection after its reply (HTTP/1.0): dead connections can't be held";
+    let wanted = "closes each connection after its reply (HTTP/1.0): connections can't be held";
     assert!(reason(cells(5)).contains(wanted), "{}", reason(cells(5)));
 }

@@ -4,7 +4,7 @@ use super::outcome::DeadOutcome;
 use crate::address::Address;
 use crate::connect;
 use crate::http::reply::{Heads, Reply, ReplyHead, Step};
-use crate::results::counts::Kind;
+use crate::results::counts::{Closings, Kind};
 use crate::tls::{Session, Tls, TlsOptions};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -206,9 +206,9 @@ impl HeldConnections {
             Ok(Some(head)) => {
                 self.silent.retain(|silent| *silent > number);
                 self.last_replied = self.last_replied.max(Some(number));
-                if !head.keep {
+                if !head.keeps() {
                     outcome.errors.count(Kind::Short);
-                    outcome.closings.count_announced(1, head.is_http_10);
+                    outcome.closings += &Closings::of(1, &head);
                     return;
                 }
                 // An end that came with the reply is reported again.

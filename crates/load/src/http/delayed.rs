@@ -63,7 +63,7 @@ fn median_ms(target: &Target, immediate: bool) -> io::Result<f64> {
         stream.write_all(&request)?;
         let received = receiver
             .receive_with(&mut stream, || Ok(sockopt::set_tcp_quickack(&socket, immediate)?))?;
-        if !received.keeps || received.status >= 400 {
+        if !received.head.keeps() || received.head.status >= 400 {
             return Err(io::Error::other("the server does not go on replying"));
         }
         if number > 0 {

@@ -34,7 +34,7 @@ pub fn pipelines(target: &Target) -> Option<bool> {
             match reply.feed(rest, &mut heads) {
                 Step::More => break,
                 Step::Malformed => return None,
-                Step::Whole(whole) if !whole.head.keep => return None,
+                Step::Whole(whole) if !whole.head.keeps() => return None,
                 Step::Whole(whole) => {
                     rest = &rest[whole.used..];
                     replies += 1;

@@ -7,12 +7,8 @@ use std::io::{self, ErrorKind, Read};
 /// A reply that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Its status.
-    pub status: u16,
-    /// Whether the connection can be used on.
-    pub keeps: bool,
-    /// Whether it is of HTTP/1.0.
-    pub is_http_10: bool,
+    /// Its head.
+    pub head: ReplyHead,
     /// The bytes of its body; absent where it comes in chunks.
     pub body_bytes: Option<u64>,
 }
@@ -74,9 +70,10 @@ impl Receiver {
                     }
                 }
             };
-            let ReplyHead { bytes, status, keep, is_http_10, framing } = whole.head;
-            let body_bytes = (framing != Framing::Chunked).then_some(whole.bytes - bytes as u64);
-            return Ok(Received { status, keeps: keep, is_http_10, body_bytes });
+            let head = whole.head;
+            let body_bytes =
+                (head.framing != Framing::Chunked).then_some(whole.bytes - head.bytes as u64);
+            return Ok(Received { head, body_bytes });
         }
     }
 }
@@ -93,16 +90,14 @@ mod tests {
     fn a_reply_is_taken_to_its_end() {
         let take = |text: &str| Receiver::default().receive(&mut text.as_bytes());
         let good = take("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").unwrap();
-        let plain = Received { status: 200, keeps: true, is_http_10: false, body_bytes: Some(2) };
-        assert_eq!(good, plain);
+        assert_eq!((good.head.status, good.head.keeps(), good.body_bytes), (200, true, Some(2)));
         let chunked =
             take("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n");
-        assert_eq!(chunked.unwrap(), Received { body_bytes: None, ..plain });
+        let chunked = chunked.unwrap();
+        assert_eq!((chunked.head.keeps(), chunked.body_bytes), (true, None));
         let old = take("HTTP/1.0 404 No\r\n\r\nuntil the end").unwrap();
-        assert_eq!(
-            (old.status, old.keeps, old.is_http_10, old.body_bytes),
-            (404, false, true, Some(13))
-        );
+        assert!(old.head.announces_end && old.head.is_http_10);
+        assert_eq!((old.head.status, old.body_bytes), (404, Some(13)));
         for wrong in ["", "SSH-2.0-x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore"] {
             assert!(take(wrong).is_err(), "{wrong}");
         }

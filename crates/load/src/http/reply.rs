@@ -1,9 +1,10 @@
 //! Replies, as far as a generator has to understand them: where each ends, and its status.
 
-use httparse::{EMPTY_HEADER, Response, Status};
+use httparse::{Header, ParserConfig, Response, Status};
+use std::mem::MaybeUninit;
 
-/// Header lines of one reply; more are malformed.
-const HEADERS_MAX: usize = 100;
+/// Header lines of one reply, more than servers send; more are malformed.
+const HEADERS_MAX: usize = 500;
 /// Bytes of one head; more are malformed.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
@@ -43,8 +44,8 @@ pub struct ReplyHead {
     pub bytes: usize,
     /// The status.
     pub status: u16,
-    /// Whether the connection can be used on.
-    pub keep: bool,
+    /// Whether it says that the connection ends.
+    pub announces_end: bool,
     /// Whether it is of HTTP/1.0, which ends connections unless it says otherwise.
     pub is_http_10: bool,
     /// How the body ends.
@@ -62,9 +63,8 @@ pub(crate) struct Heads {
 impl Heads {
     /// Where the last head says that its target is.
     pub(crate) fn location(&self) -> Option<&str> {
-        let mut headers = [EMPTY_HEADER; HEADERS_MAX];
-        let mut response = Response::new(&mut headers);
-        response.parse(&self.bytes).ok()?;
+        let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+        let (response, _) = response(&self.bytes, &mut headers).ok()?;
         let mut headers = response.headers.iter();
         let value = headers.find(|header| header.name.eq_ignore_ascii_case("location"))?.value;
         std::str::from_utf8(value).ok().map(str::trim)
@@ -93,7 +93,8 @@ pub(crate) struct Reply {
 impl Default for Reply {
     fn default() -> Reply {
         let framing = Framing::UntilClose;
-        let head = ReplyHead { bytes: 0, status: 0, keep: true, is_http_10: false, framing };
+        let head =
+            ReplyHead { bytes: 0, status: 0, announces_end: false, is_http_10: false, framing };
         Reply { body: Body::None, pending: Vec::new(), head, bytes: 0 }
     }
 }
@@ -236,20 +237,38 @@ impl ReplyHead {
     pub fn parse(head: &[u8]) -> Option<ReplyHead> {
         parse(head).ok()?
     }
+
+    /// Whether the connection can be used on.
+    #[inline]
+    pub fn keeps(&self) -> bool {
+        !self.announces_end && self.framing != Framing::UntilClose
+    }
+}
+
+/// A head with its lines, and its length if it is all there. The room for lines is not cleared for each reply.
+fn response<'h, 'b>(
+    input: &'b [u8],
+    room: &'h mut [MaybeUninit<Header<'b>>; HEADERS_MAX],
+) -> Result<(Response<'h, 'b>, Status<usize>), ()> {
+    let mut response = Response::new(&mut []);
+    let parsed = ParserConfig::default()
+        .parse_response_with_uninit_headers(&mut response, input, room)
+        .map_err(|_| ())?;
+    Ok((response, parsed))
 }
 
 /// What a head says; none if it is not all there.
 fn parse(input: &[u8]) -> Result<Option<ReplyHead>, ()> {
-    let mut headers = [EMPTY_HEADER; HEADERS_MAX];
-    let mut response = Response::new(&mut headers);
-    let Status::Complete(bytes) = response.parse(input).map_err(|_| ())? else { return Ok(None) };
+    let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
+    let (response, bytes) = response(input, &mut headers)?;
+    let Status::Complete(bytes) = bytes else { return Ok(None) };
     let status = response.code.ok_or(())?;
     // 101 gives the connection to another protocol, which was not asked for.
     if !(100..600).contains(&status) || status == 101 {
         return Err(());
     }
     let is_http_10 = response.version == Some(0);
-    let mut keep = !is_http_10;
+    let mut announces_end = is_http_10;
     let (mut length, mut chunked) = (None, false);
     for header in response.headers.iter() {
         let value = header.value.trim_ascii();
@@ -268,9 +287,9 @@ fn parse(input: &[u8]) -> Result<Option<ReplyHead>, ()> {
         } else if header.name.eq_ignore_ascii_case("connection") {
             for word in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
                 if word.eq_ignore_ascii_case(b"close") {
-                    keep = false;
+                    announces_end = true;
                 } else if word.eq_ignore_ascii_case(b"keep-alive") && is_http_10 {
-                    keep = true;
+                    announces_end = false;
                 }
             }
         }
@@ -281,8 +300,7 @@ fn parse(input: &[u8]) -> Result<Option<ReplyHead>, ()> {
         Some(length) => Framing::Length(length),
         None => Framing::UntilClose,
     };
-    keep &= framing != Framing::UntilClose;
-    Ok(Some(ReplyHead { bytes, status, keep, is_http_10, framing }))
+    Ok(Some(ReplyHead { bytes, status, announces_end, is_http_10, framing }))
 }
 
 /// A number of digits only: no sign, no space, nothing that wraps.

@@ -1,5 +1,6 @@
 //! What happened to requests and connections, in numbers that add up.
 
+use crate::http::reply::ReplyHead;
 use crate::results::misfit::Misfit;
 use crate::tls::Handshakes;
 use schemars::JsonSchema;
@@ -17,7 +18,7 @@ pub struct Counts {
     pub warm_up_replies: u64,
     /// Bytes of replies, those that are none included.
     pub bytes: u64,
-    /// Connections opened.
+    /// Connections opened, those of the warm-up too.
     pub connections: u64,
     /// Connections at a time that requests were sent over. Of sessions, which come and go, none.
     pub asked: u64,
@@ -224,7 +225,7 @@ pub struct Closings {
     pub announced: u64,
     /// Those of them whose last reply was one of HTTP/1.0.
     pub http_10: u64,
-    /// Those that ended at once after a reply, without a word.
+    /// Those that ended at once after a reply, without a word: also where only the missing length of the reply told.
     pub unannounced: u64,
     /// Those that ended, without a word, after they had been idle for a while.
     pub idle: u64,
@@ -258,12 +259,19 @@ impl Closings {
         }
     }
 
-    /// Counts a connection whose last reply, after so many, announced its end.
-    pub(crate) fn count_announced(&mut self, replies: u64, is_http_10: bool) {
-        let http_10 = u64::from(is_http_10);
-        let (replies_min, replies_max) = (replies, replies);
-        *self +=
-            &Closings { announced: 1, http_10, replies_min, replies_max, ..Closings::default() };
+    /// Of a connection that ends with a reply, after so many, of this head.
+    pub fn of(replies: u64, head: &ReplyHead) -> Closings {
+        let (announced, http_10) =
+            (u64::from(head.announces_end), u64::from(head.announces_end && head.is_http_10));
+        let (replies_min, replies_max, unannounced) = (replies, replies, 1 - announced);
+        Closings {
+            announced,
+            http_10,
+            unannounced,
+            replies_min,
+            replies_max,
+            ..Closings::default()
+        }
     }
 
     /// Counts a connection that ended after so many replies, without a word, when it had been idle for so long.

@@ -5,7 +5,7 @@ use super::encrypted::Broken;
 use super::tally::InFlight;
 use super::{LATE_NS, LoadWorker, Mode, Phase};
 use crate::http::reply::{Step, Whole};
-use crate::results::counts::Kind;
+use crate::results::counts::{Closings, Kind};
 use crate::results::misfit::Misfit;
 use crate::schedule::Schedule;
 use rustix::event::epoll::EventFlags;
@@ -194,7 +194,7 @@ impl LoadWorker<'_> {
                 Step::Whole(whole) => {
                     rest = &rest[whole.used..];
                     self.replied(index, &whole);
-                    if !whole.head.keep {
+                    if !whole.head.keeps() {
                         return Ok(false);
                     }
                     let connection = &self.connections[index as usize];
@@ -219,9 +219,8 @@ impl LoadWorker<'_> {
         connection.rests_since_ns = self.now_ns;
         connection.served_ns = self.now_ns;
         self.quiet.end(request.sent_ns.max(self.zero_ns), self.now_ns);
-        if !whole.head.keep && self.plan.keep_alive {
-            let closings = &mut self.tally.part.counts.closings;
-            closings.count_announced(connection.replies, whole.head.is_http_10);
+        if !whole.head.keeps() && self.plan.keep_alive {
+            self.tally.part.counts.closings += &Closings::of(connection.replies, &whole.head);
         }
         self.tally.roll(self.now_ns, self.requests_in_flight);
         let status = whole.head.status;

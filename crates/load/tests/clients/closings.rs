@@ -24,7 +24,7 @@ fn connections_that_the_server_ends_are_counted_with_their_replies() {
     let single = Closings { announced: 60, replies_min: 1, replies_max: 1, ..Closings::default() };
     assert_eq!(each(LAST), single);
     assert_eq!(each(OLD), Closings { http_10: 60, ..single });
-    assert_eq!(each(UNTIL_THE_END), single);
+    assert_eq!(each(UNTIL_THE_END), Closings { announced: 0, unannounced: 60, ..single });
     let tenth = |number| match number % 10 {
         9 => Answer::Last(LAST.to_vec()),
         _ => Answer::Send(OK.to_vec()),

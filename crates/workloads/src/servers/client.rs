@@ -4,7 +4,9 @@
 use crate::servers::tls;
 use crate::shared::shortage;
 use engine::{Failure, Probe};
-use load::{Framing, Handshakes, NoStream, Received, Receiver, ReplyHead, Stream, Target};
+use load::{
+    Closings, Framing, Handshakes, NoStream, Received, Receiver, ReplyHead, Stream, Target,
+};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -14,6 +16,14 @@ use sys::tcp::Address;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A later one, of a server that has replied.
 const PATIENCE_THEN: Duration = Duration::from_secs(5);
+
+/// Why its connections do not last.
+pub(super) fn closes_each(closings: &Closings) -> Failure {
+    Failure::new(format!(
+        "the server closes each connection after its reply ({}): connections can't be held",
+        closings.manner()
+    ))
+}
 
 /// Why no whole reply came over `stream`.
 fn no_reply(stream: &TcpStream, error: io::Error) -> Failure {
@@ -75,23 +85,20 @@ impl AnyReplies {
     /// Takes one, over a connection that has to last.
     fn receive(&mut self, stream: &mut Stream) -> Result<(), Failure> {
         let received = self.receive_any(stream)?;
-        if received.keeps {
+        if received.head.keeps() {
             return Ok(());
         }
-        let how = if received.is_http_10 { "HTTP/1.0" } else { "Connection: close" };
-        Err(Failure::new(format!(
-            "the server closes each connection after its reply ({how}): connections can't be held"
-        )))
+        Err(closes_each(&Closings::of(1, &received.head)))
     }
 
     /// Takes one, and the connection may end with it.
     fn receive_any(&mut self, stream: &mut Stream) -> Result<Received, Failure> {
         let received =
             self.receiver.receive(stream).map_err(|error| no_reply(&stream.socket, error))?;
-        if received.status != 200 {
+        if received.head.status != 200 {
             return Err(Failure::new(format!(
                 "the server replied with status {}",
-                received.status
+                received.head.status
             )));
         }
         match (self.bytes, received.body_bytes) {

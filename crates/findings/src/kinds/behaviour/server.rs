@@ -272,7 +272,8 @@ impl ServerBehaviour {
                     (_, true) => ("Connection: close", "keep-alive in the server"),
                     (_, false) => (
                         "not announced",
-                        "keep-alive in the server, or Connection: close in its replies",
+                        "keep-alive in the server with Content-Length or chunks, or Connection: close in its \
+                         replies",
                     ),
                 };
                 let what = "closes each connection after its reply";

@@ -15,7 +15,7 @@ fn replies(input: &[u8], cuts: &[usize]) -> Option<Vec<(u16, bool, u64)>> {
         while !piece.is_empty() {
             match reply.feed(piece, &mut heads) {
                 Step::Whole(whole) => {
-                    ended.push((whole.head.status, whole.head.keep, whole.bytes));
+                    ended.push((whole.head.status, whole.head.keeps(), whole.bytes));
                     piece = &piece[whole.used..];
                 }
                 Step::More => break,
@@ -24,7 +24,7 @@ fn replies(input: &[u8], cuts: &[usize]) -> Option<Vec<(u16, bool, u64)>> {
         }
     }
     if let Some(whole) = reply.end() {
-        ended.push((whole.head.status, whole.head.keep, whole.bytes));
+        ended.push((whole.head.status, whole.head.keeps(), whole.bytes));
     }
     Some(ended)
 }
@@ -63,6 +63,12 @@ fn an_interim_reply_is_passed_over() {
     let text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n\
                 HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     assert_eq!(single_reply(text), Some(vec![(200, true, text.len() as u64)]));
+}
+
+#[test]
+fn a_head_may_have_hundreds_of_lines() {
+    let text = format!("HTTP/1.1 200 OK\r\n{}Content-Length: 1\r\n\r\nx", "X: y\r\n".repeat(400));
+    assert_eq!(single_reply(&text), Some(vec![(200, true, text.len() as u64)]));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The load on a server, and the connections that do nothing.
 
+use crate::servers::client::closes_each;
 use crate::servers::drivers::Running;
 use crate::servers::local::{Division, Happened, Workers, cpu_ns_of, descriptors_left};
 use crate::servers::served::CpuSplit;
@@ -155,13 +156,6 @@ fn not_held(dead: &Dead, server: &Running) -> Failure {
     let fault =
         format!("the server holds {opened} of the {asked} dead connections asked for ({errors})");
     explained(&fault, descriptors_left(&server.pids()) == Some(0), None)
-}
-
-fn closes_each(closings: &Closings) -> Failure {
-    Failure::new(format!(
-        "the server closes each connection after its reply ({}): dead connections can't be held",
-        closings.manner()
-    ))
 }
 
 fn counting(error: io::Error) -> Failure {

@@ -45,7 +45,7 @@ pub struct Waiter {
     pub epoll: Option<i32>,
     /// The threads that wait on it, by number.
     pub threads: Vec<u32>,
-    /// How many descriptors it watches; `None` if the set was gone before that could be read, or is
+    /// How many descriptors it watches, select once for each set that one is in; `None` if the set was gone before that could be read, or is
     /// one of more than 4,096.
     pub watched: Option<Watched>,
     /// How the descriptors of an epoll set are watched, at the last reading; `None` for poll and select,
@@ -62,7 +62,7 @@ pub struct Waiter {
     pub failed: u64,
     /// Waits of epoll that returned as many events as they had room for: more may have been ready.
     pub full: u64,
-    /// Events that were returned. select counts a descriptor once for each set that it is in.
+    /// Events that were returned.
     pub events: u64,
     /// The most events that one wait returned.
     pub events_most: u64,

@@ -40,6 +40,16 @@ pub fn watched(pid: u32, entered: &Entered) -> io::Result<Option<Vec<Interest>>>
     }
 }
 
+/// The events that a wait for these returns at most: one for each entry of poll, or member of each of select's sets.
+pub fn events_max(call: Call, watched: &[Interest]) -> u64 {
+    match call {
+        Call::Select | Call::Pselect6 => {
+            watched.iter().map(|interest| u64::from(interest.events.bits().count_ones())).sum()
+        }
+        _ => watched.len() as u64,
+    }
+}
+
 fn read(pid: u32, address: u64, into: &mut [u8]) -> io::Result<()> {
     if into.is_empty() || sys::peek::read(pid, address, into)? == into.len() {
         return Ok(());
@@ -119,6 +129,8 @@ mod tests {
         ];
         let expected = expected.map(|(descriptor, events)| Interest { descriptor, events });
         assert_eq!(watched, expected);
+        let ways = [Call::Select, Call::Poll].map(|call| events_max(call, &watched));
+        assert_eq!(ways, [8, 7], "select returns an event for each set");
         let full = || vec![0xff; 16];
         assert_eq!(members(&[full(), vec![], vec![]], 64).len(), 64);
         assert_eq!(members(&[full(), full(), full()], 0), []);

@@ -403,7 +403,7 @@ impl<'a> Watch<'a> {
             return;
         }
         let count = match sizes::watched(self.process.pid, &entered) {
-            Ok(Some(watched)) => watched.len() as u64,
+            Ok(Some(watched)) => sizes::events_max(entered.call, &watched),
             Ok(None) => return,
             Err(error) => {
                 self.peeking_denied |= error.raw_os_error() == Some(libc::EPERM);

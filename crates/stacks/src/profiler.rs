@@ -56,9 +56,9 @@ pub struct Profiler {
     waits: Option<Waits>,
     /// What stands for them there.
     states: Option<States>,
-    /// Who waited at the start.
+    /// What waited at the start.
     still: Option<Still>,
-    /// The waits that they were.
+    /// The waits that this was.
     spans: Vec<WaitSpan>,
     sample_ns: f64,
     bytes: Vec<u8>,
@@ -240,6 +240,10 @@ impl Profiler {
                     waits.add(sample, raw, &self.processes);
                 }
                 (Record::Resumed(resumed), Some(waits)) => {
+                    let (tid, time_ns) = (resumed.tid, resumed.time_ns);
+                    let still = self.still.as_mut();
+                    let span = still.and_then(|s| s.resumed(tid, time_ns, &mut self.processes));
+                    self.spans.extend(span);
                     waits.resumed(*resumed, &mut self.processes);
                 }
                 _ => self.processes.add(record, self.clocks.setting.scope),
@@ -253,9 +257,6 @@ impl Profiler {
     /// Samples nothing more. What came until then stays for [`Profiler::finish`].
     pub fn stop(&mut self) {
         self.clocks.disable();
-        if let Some(still) = self.still.take() {
-            self.spans.extend(still.finish(&mut self.processes));
-        }
         self.stopped_ns.get_or_insert_with(|| Clock::Monotonic.now());
     }
 
@@ -310,8 +311,11 @@ impl Profiler {
         if let Some(states) = self.states.take() {
             self.spans.extend(states.finish(&mut self.processes));
         }
+        let stopped_ns = self.stopped_ns.unwrap_or_else(|| Clock::Monotonic.now());
+        if let Some(still) = self.still.take() {
+            self.spans.extend(still.finish(stopped_ns, &mut self.processes));
+        }
         if let Some(waits) = &mut self.waits {
-            let stopped_ns = self.stopped_ns.unwrap_or_else(|| Clock::Monotonic.now());
             waits.finish(stopped_ns, &mut self.processes);
             self.spans.append(&mut waits.spans);
         }

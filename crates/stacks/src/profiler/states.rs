@@ -114,32 +114,38 @@ impl States {
     }
 }
 
-/// The threads that wait when it is made, of which some never run until it is asked: they have no switch.
+/// The threads that wait when it is made, each until it first runs: they were not seen to leave a CPU.
 pub(super) struct Still {
-    look: Look,
-    begun_ns: u64,
-    interval: Duration,
+    open: HashMap<u32, Seen>,
+    interval_ns: f64,
 }
 
 impl Still {
     /// Of `root` and what it has started.
-    pub fn new(root: Pid, sample_ns: f64) -> Still {
-        let (begun_ns, interval) = (Clock::Monotonic.now(), Duration::from_nanos(sample_ns as u64));
+    pub fn new(root: Pid, interval_ns: f64) -> Still {
         let roots = BTreeSet::from([root.as_raw_pid().cast_unsigned()]);
         let shared = Arc::new(Mutex::new(Shared { roots, seen: Vec::new() }));
         let mut look = Look { shared, ..Look::default() };
-        look.take(begun_ns, interval);
-        Still { look, begun_ns, interval }
+        look.take(Clock::Monotonic.now(), Duration::from_nanos(interval_ns as u64));
+        Still { open: look.open, interval_ns }
     }
 
-    /// The waits that have not ended since.
-    pub fn finish(mut self, processes: &mut Processes) -> Vec<WaitSpan> {
-        let now_ns = Clock::Monotonic.now();
-        self.look.take(now_ns, self.interval);
-        self.look.end_all();
-        let mut spans = ended(&self.look.shared, processes);
-        spans.retain(|span| (span.begin_ns, span.end_ns) == (self.begun_ns, now_ns));
-        spans
+    /// The wait of a thread that has a CPU again, where it was one of these.
+    pub fn resumed(
+        &mut self,
+        tid: u32,
+        now_ns: u64,
+        processes: &mut Processes,
+    ) -> Option<WaitSpan> {
+        let seen = self.open.remove(&tid)?;
+        let count = (now_ns.saturating_sub(seen.begin_ns) as f64 / self.interval_ns).round() as u64;
+        (count > 0).then(|| span(Seen { end_ns: now_ns, count, ..seen }, processes))?
+    }
+
+    /// The waits that have not ended.
+    pub fn finish(mut self, now_ns: u64, processes: &mut Processes) -> Vec<WaitSpan> {
+        let tids: Vec<u32> = self.open.keys().copied().collect();
+        tids.into_iter().filter_map(|tid| self.resumed(tid, now_ns, processes)).collect()
     }
 }
 
@@ -147,19 +153,20 @@ fn ended(shared: &Mutex<Shared>, processes: &mut Processes) -> Vec<WaitSpan> {
     let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let seen = std::mem::take(&mut shared.seen);
     drop(shared);
-    let span = |seen: Seen| {
-        let Seen { begin_ns, end_ns, count, pid, kind, at, stack } = seen;
-        let user = UserState {
-            instruction_pointer: at.instruction_pointer,
-            stack_pointer: at.stack_pointer,
-            // Not known: code that needs it ends the stack.
-            frame_pointer: 0,
-            stack: &stack,
-        };
-        let (node, reason) = (processes.node_of_user(pid, &user)?, Reason::Is(kind));
-        Some(WaitSpan { begin_ns, end_ns, first_ns: begin_ns, count, reason, node, waker: None })
+    seen.into_iter().filter_map(|seen| span(seen, processes)).collect()
+}
+
+fn span(seen: Seen, processes: &mut Processes) -> Option<WaitSpan> {
+    let Seen { begin_ns, end_ns, count, pid, kind, at, stack } = seen;
+    let user = UserState {
+        instruction_pointer: at.instruction_pointer,
+        stack_pointer: at.stack_pointer,
+        // Not known: code that needs it ends the stack.
+        frame_pointer: 0,
+        stack: &stack,
     };
-    seen.into_iter().filter_map(span).collect()
+    let (node, reason) = (processes.node_of_user(pid, &user)?, Reason::Is(kind));
+    Some(WaitSpan { begin_ns, end_ns, first_ns: begin_ns, count, reason, node, waker: None })
 }
 
 #[derive(Default)]
@@ -288,7 +295,7 @@ mod tests {
         while !waits(child.id()) {
             thread::yield_now();
         }
-        let still = Still::new(Pid::from_child(&child), 1e6);
+        let mut still = Still::new(Pid::from_child(&child), 1e6);
         let states = States::start(Pid::from_child(&child), 1e6).unwrap();
         let mut processes = Processes::default();
         processes.follow(child.id());
@@ -301,9 +308,11 @@ mod tests {
         let [span] = spans[..] else { panic!("{spans:?}") };
         assert_eq!(span.reason, Reason::Is(WaitKind::Pipe));
         assert!(span.count > 0 && span.begin_ns <= span.end_ns, "{span:?}");
-        let spans = still.finish(&mut processes);
-        let [whole] = spans[..] else { panic!("{spans:?}") };
+        let later_ns = begun_ns + 20_000_000;
+        let whole = still.resumed(child.id(), later_ns, &mut processes).unwrap();
         assert!(whole.reason == span.reason && whole.count >= 20, "{whole:?}");
+        assert_eq!(whole.end_ns, later_ns, "until it ran again");
+        assert_eq!(still.finish(2 * later_ns, &mut processes), []);
         drop(child.stdin.take());
         child.wait().unwrap();
     }

@@ -193,14 +193,17 @@ impl Entered {
         }
     }
 
-    /// How many descriptors it watches at most, as its arguments say: poll's entries, and select's
-    /// highest descriptor plus one. An epoll set's size is no argument.
+    /// How many descriptors it watches at most, as its arguments say: poll's entries, and for each of select's
+    /// sets the highest descriptor plus one. An epoll set's size is no argument.
     pub fn bound(&self) -> Option<u32> {
         match self.call {
             Call::EpollWait | Call::EpollPwait | Call::EpollPwait2 => None,
             Call::Poll | Call::Ppoll => Some(self.args[1] as u32),
             // The kernel refuses what is below zero, and then the call returns nothing.
-            Call::Select | Call::Pselect6 => u32::try_from(self.args[0] as i32).ok(),
+            Call::Select | Call::Pselect6 => {
+                let sets = self.args[1..4].iter().filter(|&&set| set != 0).count() as u32;
+                Some(u32::try_from(self.args[0] as i32).ok()?.saturating_mul(sets))
+            }
         }
     }
 
@@ -269,8 +272,8 @@ mod tests {
         assert!(!poll.is_pause() && !epoll.is_pause());
         assert!(Entered { call: Call::Poll, args: [0, 0, 10, 0, 0, 0] }.is_pause());
         // The upper half of the register holds what it likes.
-        let select = Entered { call: Call::Select, args: [0xdead_0000_0000 + 65, 0, 0, 0, 0, 0] };
-        assert_eq!(select.bound(), Some(65));
+        let select = Entered { call: Call::Select, args: [0xdead_0000_0000 + 65, 8, 0, 8, 0, 0] };
+        assert_eq!(select.bound(), Some(130), "of two sets");
         let wrong = Entered { call: Call::Select, args: [u64::MAX, 0, 0, 0, 0, 0] };
         assert_eq!(wrong.bound(), None);
     }

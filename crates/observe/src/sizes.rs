@@ -25,6 +25,7 @@ pub fn watched(pid: u32, entered: &Entered) -> io::Result<Option<Vec<Interest>>>
             Ok(Some(live(&entries)))
         }
         Call::Select | Call::Pselect6 => {
+            let bound = entered.args[0] as u32;
             let word = size_of::<libc::c_ulong>();
             let length = (bound as usize).div_ceil(8 * word) * word;
             let mut sets = [const { Vec::new() }; 3];

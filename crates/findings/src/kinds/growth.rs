@@ -62,9 +62,7 @@ impl FindingKind for Growth {
             }
             _ => {
                 let factors: Vec<f64> = all.iter().map(|growth| growth.factor.value).collect();
-                clustered(&factors, to, names, |number, cluster| {
-                    growth_text(all, (number, cluster), names)
-                })
+                clustered(&factors, to, names, factor, |cluster| growth_text(all, cluster, names))
             }
         }
     }
@@ -117,23 +115,18 @@ fn common_class(all: &[Growth]) -> Class {
     if all.iter().all(|growth| growth.class == first) { first } else { shared_class(first) }
 }
 
-/// ` are linear: ×870 to ×1,003 from 10 to 10,000 watched descriptors; 3.4 to 4.1 ms per wait at 10,000`; of a further cluster
-/// ` ×20.0, 82.0 µs`.
-fn growth_text(all: &[Growth], (number, cluster): (usize, &Cluster), names: &Names<'_>) -> String {
-    let factors = cluster.factors.format(factor);
-    let level = &cluster.level;
-    if number > 0 {
-        return format!(" {factors}, {level}");
-    }
+/// ` are linear: ×870 to ×1,003 from 10 to 10,000 watched descriptors; 3.4 to 4.1 ms per wait at 10,000`.
+fn growth_text(all: &[Growth], cluster: &Cluster, names: &Names<'_>) -> String {
+    let Cluster { members, factors, level } = cluster;
     let word = class(common_class(all));
-    let is_single = cluster.members.len() == 1;
+    let is_single = members.len() == 1;
     let verb = match common_class(all) {
         Class::Grows | Class::Falls if is_single => word.to_owned(),
         Class::Grows | Class::Falls => word.trim_end_matches('s').to_owned(),
         _ => format!("{} {word}", if is_single { "is" } else { "are" }),
     };
     let to = all[0].to;
-    let range = names.range(cluster.members.iter().map(|&member| all[member].from), to);
+    let range = names.range(members.iter().map(|&member| all[member].from), to);
     let per = names.operation().map(|operation| format!(" per {operation}")).unwrap_or_default();
     let (qualifier, at) = (names.qualifier(), names.number(to));
     format!("{qualifier} {verb}: {factors} {range}; {level}{per} at {at}")

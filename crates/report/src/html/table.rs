@@ -246,7 +246,7 @@ fn evidence(growth: &Growth) -> Markup {
 fn notes(table: &Table) -> Markup {
     let rows: Vec<(&str, Vec<String>)> = text::tables::rows(table)
         .filter(|row| row.unavailable.is_none())
-        .map(|row| (row.label.as_str(), row_notes(table, row)))
+        .map(|row| (row.label.as_str(), text::notes::notes(row)))
         .filter(|(_, notes)| !notes.is_empty())
         .collect();
     let absent = if table.points_down { text::notes::unavailable(table) } else { Vec::new() };
@@ -260,13 +260,6 @@ fn notes(table: &Table) -> Markup {
             }
         }
     }
-}
-
-/// The notes of a row; where it was cut short, why.
-fn row_notes(table: &Table, row: &Row) -> Vec<String> {
-    let mut notes = text::notes::notes(row);
-    notes.extend(text::notes::cut_short(table, row));
-    notes
 }
 
 /// A figure of the plot's data: six significant digits are finer than any screen.

@@ -275,12 +275,14 @@ fn tables_say_what_their_medians_are_and_why_a_series_ended() {
         );
         let notes: Vec<String> =
             page.get("[...document.querySelectorAll('.notes li')].map((one) => one.textContent)");
-        let wanted = format!("clone3 pidfd ended at 600 of 1,000 processes: {BECAUSE} → {REMEDY}");
+        let wanted = format!("clone3 pidfd 1,000: it ended at 600: {BECAUSE}");
         assert_eq!(notes, [wanted]);
         let gaps: Vec<[String; 2]> = page.get(
             "[...document.querySelectorAll('td span[title]')].map((one) => [one.textContent, one.title])",
         );
         assert_eq!(gaps, [["–".to_owned(), format!("it ended at 600: {BECAUSE}")]]);
+        let caveats: String = page.get("document.querySelector('#caveats').textContent");
+        assert!(caveats.contains(BECAUSE) && caveats.contains(REMEDY), "{caveats}");
     });
 }
 

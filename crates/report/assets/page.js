@@ -164,8 +164,8 @@ function legend(plot) {
   const run = (name, index) => {
     const button = switcher(name, false, (_, joins) => plot.isolate('runs', index, joins), { 'data-run': index });
     button.prepend(swatchOfRun(plot, index));
-    const apart = plot.data.apart[index];
-    if (apart) button.append(element('span', { class: 'apart' }, ` · ${apart}`));
+    const kernel = plot.data.kernels[index];
+    if (kernel) button.append(element('span', { class: 'kernel' }, ` · ${kernel}`));
     return button;
   };
   const showAll = (event) => {

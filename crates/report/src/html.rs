@@ -399,7 +399,7 @@ fn footer(runs: &[Analysed]) -> Markup {
     versions.dedup();
     let read = runs.iter().all(|(run, _)| run.is_foreign());
     html! {
-        (runs::verb(runs)) " by knee " (list(&versions)) ". "
+        "knee " (list(&versions)) ". "
         @if read { "Every figure of the table is drawn, none is removed." }
         @else { "Medians stand with their 95 % CI; every sample is drawn, none is removed." }
     }

@@ -97,21 +97,6 @@ pub(super) fn banner(runs: &[Analysed]) -> Markup {
     }
 }
 
-/// What was done to come to the figures of all runs: `Measured`, `Read`, `Predicted`.
-pub(super) fn verb(runs: &[Analysed]) -> &'static str {
-    let all = |is: fn(&Run) -> bool| runs.iter().all(|(run, _)| is(run));
-    let any = |is: fn(&Run) -> bool| runs.iter().any(|(run, _)| is(run));
-    if all(analysis::is_predicted) && !runs.is_empty() {
-        "Predicted, not measured,"
-    } else if any(analysis::is_predicted) {
-        "Measured and predicted"
-    } else if all(Run::is_foreign) {
-        "Read"
-    } else {
-        "Measured"
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

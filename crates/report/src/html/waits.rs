@@ -101,7 +101,6 @@ fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], plot_labels: &[S
         "choosers": ["Metric", info.axis],
         "first": first(views),
         "rounds": 1,
-        "apart": vec![""; runs.len()],
         "views": views.iter().map(|view| of_view(runs, view, alike)).collect::<Vec<_>>(),
     });
     data::with_looks(runs, own, plot_labels)

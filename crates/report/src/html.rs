@@ -252,6 +252,8 @@ fn workload(
 ) -> Markup {
     let views = view::views(runs, info);
     let id = view::anchor(index);
+    let subjects = view::subjects(&views);
+    let label = format!("Plot of {}: {finding}", info.name);
     html! {
         section.workload aria-labelledby={ (id) "-head" } {
             details.fold open[card.is_none()] {
@@ -263,40 +265,23 @@ fn workload(
                 div #(id) {
                     p { (info.operation) }
                     (averages::section(runs, info, &id))
-                    @if draws(info, &views) { (plot(runs, (info, finding), index, &views)) }
+                    @if draws(info, &views) {
+                        (head::plot(&index.to_string(), &label, data::json(runs, info, &views)))
+                        (heatmap::section(runs, info, index, &subjects))
+                    }
                     (not_measured(info))
                     (levels::section(runs, info, &id))
                     @if !info.averages {
                         @for (number, view) in views.iter().enumerate() {
                             (table::section(runs, view, &format!("{id}-table-{number}"), number))
                         }
-                        (waits::section(runs, info, index, &view::subjects(&views)))
+                        (waits::section(runs, info, index, &subjects))
                     }
                     (profile::section(runs, info, index, &views))
                     (findings::of_workload(runs, info))
                 }
             }
         }
-    }
-}
-
-/// The plot of a workload, and its maps.
-fn plot(
-    runs: &[Analysed],
-    (info, finding): (&WorkloadInfo, &str),
-    index: usize,
-    views: &[view::View],
-) -> Markup {
-    html! {
-        figure.plot data-plot=(index) aria-label={ "Plot of " (info.name) ": " (finding) } {
-            noscript { p.note {
-                "The plot needs JavaScript. Its figures stand in the tables below."
-            } }
-        }
-        script type="application/json" id={ "plot-data-" (index) } {
-            (PreEscaped(data::json(runs, info, views)))
-        }
-        (heatmap::section(runs, info, index, &view::subjects(views)))
     }
 }
 

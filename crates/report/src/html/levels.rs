@@ -29,8 +29,8 @@ pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Marku
     });
     html! {
         @for (number, (run, subjects)) in tables.enumerate() {
-            @let name = (runs.len() > 1).then(|| runs::name(runs, run));
-            (table(run, info, &subjects, (&format!("{id}-levels-{number}"), name.as_deref())))
+            @let suffix = runs::suffix(runs, run);
+            (table(run, info, &subjects, (&format!("{id}-levels-{number}"), &suffix)))
         }
     }
 }
@@ -40,7 +40,7 @@ fn table(
     run: &Run,
     info: &WorkloadInfo,
     subjects: &[(&Finding, &MemoryLevels)],
-    (id, name): (&str, Option<&str>),
+    (id, suffix): (&str, &str),
 ) -> Markup {
     let Some((first, _)) = subjects.first() else { return html! {} };
     let Some(metric) = info.metrics.iter().find(|metric| metric.name == first.metric) else {
@@ -48,8 +48,7 @@ fn table(
     };
     let caption = html! {
         strong { "Levels of memory" } " · " (text::metrics::about(metric))
-        " · " (text::parameters::with_axis(run, &info.name, &first.parameters))
-        @if let Some(name) = name { " · " (name) }
+        " · " (text::parameters::with_axis(run, &info.name, &first.parameters)) (suffix)
     };
     let figures = [metric.name.as_str(), "from", "to"].map(|head| (head, true));
     let heads = [&[("level", false)], &figures[..], &[("the kernel says", false)]].concat();
@@ -68,7 +67,7 @@ fn table(
 /// A subject, and how much of its working set it uses.
 fn heading(info: &WorkloadInfo, finding: &Finding) -> Markup {
     let name = finding.subjects.first().map_or("", String::as_str);
-    let subject = info.subjects.iter().find(|subject| subject.name == name);
+    let subject = info.subject(name);
     let spread =
         subject.and_then(|subject| subject.memory_access.as_ref()).map(|access| access.spread);
     html! {

@@ -37,6 +37,11 @@ pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
     }
 }
 
+/// What ends a caption of a run's figures: its name, where there are several.
+pub(super) fn suffix(runs: &[Analysed], run: &Run) -> String {
+    if runs.len() > 1 { format!(" · {}", name(runs, run)) } else { String::new() }
+}
+
 /// What a run's series are called in a plot, where there is little room: where one run was measured and
 /// one predicted, that says which it is.
 pub(super) fn brief(runs: &[Analysed], run: &Run) -> String {

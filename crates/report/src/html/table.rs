@@ -28,14 +28,14 @@ pub(super) fn section(runs: &[Analysed], view: &View, id: &str, number: usize) -
     html! {
         div.view data-view=(number) {
             @for (index, table) in &view.tables {
-                @let name = (runs.len() > 1).then(|| runs::name(runs, &runs[*index].0));
-                (of_run(&runs[*index].0, table, &format!("{id}-{index}"), name.as_deref()))
+                @let run = &runs[*index].0;
+                (of_run(run, table, &format!("{id}-{index}"), &runs::suffix(runs, run)))
             }
         }
     }
 }
 
-fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
+fn of_run(run: &Run, table: &Table, id: &str, suffix: &str) -> Markup {
     let unit = text::metrics::unit(table);
     let info = listed_in(run, table);
     let body = match info {
@@ -53,8 +53,7 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
         @else { strong { (text::metrics::measure(&table.metric, &unit)) } }
         " · " (text::parameters::with_axis(run, &table.workload, &table.parameters))
         " · " (text::metrics::medians(run, table))
-        @if has_intervals { ", with its 95 % CI" }
-        @if let Some(name) = name { " · " (name) }
+        @if has_intervals { ", with its 95 % CI" } (suffix)
     };
     html! {
         (head::table((id, &format!("figures{down}{list}")), &caption, &body))

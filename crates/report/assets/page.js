@@ -240,8 +240,8 @@ function sentenceOf(plot, mark) {
 /** The marks of the plot, as a list below it. */
 function listed(plot) {
   return plot.marks.map((mark) => {
-    const rest = mark.brief && ` · ${mark.brief}`;
-    const more = element('span', { class: 'mark-more' }, rest);
+    const rest = mark.pairs.map((pair) => ` · ${pair.join(' ').trim()}`);
+    const more = element('span', { class: 'mark-more' }, ...rest);
     return element('li', {}, signOf(plot, mark), sentenceOf(plot, mark), more);
   });
 }

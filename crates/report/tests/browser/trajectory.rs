@@ -134,8 +134,8 @@ fn modes_and_steps_are_marked_listed_and_go_with_their_series() {
         let [marked, listed] = marks(page);
         assert_eq!(marked, [LOWER, UPPER, STEP]);
         let wanted = [
-            format!("{LOWER} · growth flat ×1.00 · samples of every round"),
-            format!("{UPPER} · growth linear ×3.58 · samples of every round"),
+            format!("{LOWER} · growth flat ×1.00 · a single round has both modes"),
+            format!("{UPPER} · growth linear ×3.58 · a single round has both modes"),
             format!("{STEP} · 95 % CI 349–351, 95 % CI of the factor ×1.65–×1.72"),
         ];
         assert_eq!(listed, wanted);

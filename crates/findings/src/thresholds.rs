@@ -42,13 +42,11 @@ pub const IDLE_CLOSED_SHARE_MIN: f64 = 0.01;
 /// From so many threads or processes that came with each connection on there is one for each. Above 0.9, a
 /// pool would have to be nearly as large as the number of connections.
 pub const PER_CONNECTION_MIN: f64 = 0.9;
-/// From this share of stolen CPU time on figures are poor; from the second on fair, and there is a caveat.
+/// From this share of stolen CPU time on figures are poor; from the second on fair, and there is a caveat. The same holds for
+/// the share of the periods of a CPU quota in which it was used up: what is taken away then is as good as stolen.
 pub const STEAL_SHARES: [f64; 2] = [0.10, 0.01];
 /// The same for the share of the CPUs that other processes used.
 pub const OTHERS_SHARES: [f64; 2] = [0.50, 0.10];
-/// The same for the share of the periods of a CPU quota in which it was used up: the CPU time that is taken away then is as
-/// good as stolen.
-pub const THROTTLED_SHARES: [f64; 2] = STEAL_SHARES;
 /// Fewer connections say nothing of what grows with them: they may meet as many threads of any pool.
 pub const GROWTH_CONNECTIONS_MIN: u64 = 8;
 /// A server that is faster by this factor when it is warm is worth a sentence. Source: usual, as the margins of ratios.

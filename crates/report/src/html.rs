@@ -317,11 +317,8 @@ fn caveats(runs: &[Analysed]) -> Markup {
                 }
                 ul.caveats {
                     @for caveat in &conclusions.caveats {
-                        li {
-                            @let Warning { what, remedy } = caveat.warning();
-                            (what)
-                            @if !remedy.is_empty() { " → " code { (remedy) } }
-                        }
+                        @let Warning { what, remedy } = caveat.warning();
+                        li { (head::with_remedy(&what, &remedy)) }
                     }
                     @for cells in failed {
                         li {

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use crate::format::{capitalized, percent, time};
-use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
+use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES};
 use model::{CPU_QUOTA, CpuUse, Host, QUOTA_REMEDY, fact_text};
 
 /// CPU time that the run did not get.
@@ -37,9 +37,8 @@ impl CpuTaker {
     /// The shares from which on figures are poor, and fair.
     pub(crate) fn bounds(self) -> [f64; 2] {
         match self {
-            Self::Steal => STEAL_SHARES,
+            Self::Steal | Self::Quota { .. } => STEAL_SHARES,
             Self::OtherProcesses => OTHERS_SHARES,
-            Self::Quota { .. } => THROTTLED_SHARES,
         }
     }
 

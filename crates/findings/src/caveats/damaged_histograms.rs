@@ -1,7 +1,7 @@
 //! Histograms that can't be read: their operations are in no distribution.
 
 use super::prelude::*;
-use crate::format::count;
+use crate::format::quantity;
 use analysis::tables::distributions::unreadable;
 
 /// How many.
@@ -21,9 +21,8 @@ impl CaveatKind for DamagedHistograms {
     }
 
     fn what(&self) -> String {
-        let (histograms, are) =
-            if self.histograms == 1 { ("histogram", "is") } else { ("histograms", "are") };
-        let many = count(self.histograms as u64);
-        format!("{many} {histograms} can't be read and {are} in no distribution")
+        let are = if self.histograms == 1 { "is" } else { "are" };
+        let histograms = quantity(self.histograms as u64, "histogram");
+        format!("{histograms} can't be read and {are} in no distribution")
     }
 }

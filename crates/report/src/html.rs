@@ -15,7 +15,6 @@ mod data;
 mod findings;
 pub(crate) mod head;
 mod heatmap;
-mod levels;
 pub(crate) mod machine;
 mod marked;
 mod marks;
@@ -270,7 +269,6 @@ fn workload(
                         (heatmap::section(runs, info, index, &subjects))
                     }
                     (not_measured(info))
-                    (levels::section(runs, info, &id))
                     @if !info.averages {
                         @for (number, view) in views.iter().enumerate() {
                             (table::section(runs, view, &format!("{id}-table-{number}"), number))

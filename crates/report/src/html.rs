@@ -215,7 +215,7 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
                 dt { "State" }
                 dd {
                     @let planned = text::runs::cells_planned(run);
-                    (text::runs::state(summary.state)) ", " (count(summary.cells_ended))
+                    (summary.state.name()) ", " (count(summary.cells_ended))
                     @if summary.cells_ended != planned { " of " (count(planned)) }
                     " cells"
                     @if failed > 0 { ", " (count(failed)) " failed" }

@@ -10,7 +10,7 @@ use ::findings::answer::listed as listed_in;
 use ::findings::format::exponent_of;
 use ::findings::{FindingKind, Names, VerdictWord};
 use analysis::{Estimate, Growth, PointSummary, Row, Table};
-use findings::format::{Unit, ci, count, list, multiple, proportion, significant};
+use findings::format::{Unit, ci, count, list, proportion, significant};
 use findings::grouping::grouped;
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
@@ -112,23 +112,18 @@ fn across(table: &Table, unit: &Unit) -> Markup {
     html! {
         thead { tr {
             th scope="col" { "subject" }
-            @for (column, point) in table.points.iter().enumerate() {
-                th.number scope="col" { (count(*point)) (multiple_head(table, column)) }
+            @for point in &table.points {
+                th.number scope="col" {
+                    (count(*point))
+                    @if let Some(multiple) = text::parameters::multiple_at(table, *point) {
+                        span.interval { (multiple) }
+                    }
+                }
             }
             @if grows { th scope="col" { "growth" } }
         } }
         tbody {
             @for row in text::tables::rows(table) { (line(table, row, grows, unit)) }
-        }
-    }
-}
-
-/// What a point is as a multiple, where its table tells them so: `2 per CPU`.
-fn multiple_head(table: &Table, column: usize) -> Markup {
-    let shares = table.shares.as_ref().filter(|shares| shares.multiple);
-    html! {
-        @if let Some(shares) = shares {
-            span.interval { (multiple(shares.values[column])) " " (shares.word) }
         }
     }
 }

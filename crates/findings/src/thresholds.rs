@@ -13,17 +13,12 @@ pub const WAIT_NS_MIN: f64 = 1e6;
 /// A series whose order of growth is open, and which costs this many times more at its end, has grown all
 /// the same.
 pub const GROWN_FACTOR_MIN: f64 = 2.0;
-/// Subjects that are behind by less than one of these factors, and not less than the one before, stand
-/// together.
-pub const RANKING_BANDS: [f64; 3] = [2.0, 10.0, 100.0];
-/// Factors of a group that are as near as this are one.
-pub const RANKING_SAME_FACTOR_MAX: f64 = 1.15;
 /// Series of one verdict whose factors are no further apart than this stand together: a decade.
 pub const SAME_FACTOR_MAX: f64 = 10.0;
 /// A subject that is behind the best of its table by this factor or more is worth knowing.
 pub const SPREAD_FACTOR_MIN: f64 = 1.5;
 /// Of subjects that are behind, those within this factor of each other stand together.
-pub const SPREAD_GROUP_FACTOR_MAX: f64 = 2.0;
+pub const GROUP_FACTOR_MAX: f64 = 2.0;
 /// More alternatives than this are counted, not named.
 pub const ALTERNATIVES_MAX: usize = 3;
 /// Where the ends of the interval of a peak are further apart than this factor, it names no position.

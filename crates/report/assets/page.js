@@ -212,11 +212,6 @@ function wordsOfPercentile(at, { count, max }, unit) {
   ];
 }
 
-/** What the read-out says of an interval of a load: one figure, which its title names. */
-function wordsOfInterval(at, unit) {
-  return [['', quantity(at.median, unit)]];
-}
-
 /** What the read-out says of a point, as pairs of words and figures. */
 function words(at, unit) {
   const say = (value) => quantity(value, unit);
@@ -289,7 +284,8 @@ function readOut(plot, series, at, readout, card) {
   const title = at ? plot.titleOf(series, at) : sentenceOf(plot, mark);
   const { unit } = plot.shownView;
   const ofPoint = () => {
-    if (plot.data.over_time) return wordsOfInterval(at, unit);
+    // The title names the only figure of an interval.
+    if (plot.data.over_time) return [['', quantity(at.median, unit)]];
     return plot.data.percentiles ? wordsOfPercentile(at, series, unit) : words(at, unit);
   };
   const pairs = at ? ofPoint() : wordsOf(mark, plot.cursor.corner, unit);

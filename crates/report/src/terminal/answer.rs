@@ -292,7 +292,8 @@ impl Pen {
             let lists = answer.figures.iter();
             let lists = lists.flat_map(|list| self.figure_list(run, list, answer, above));
             let statements = legend.map(|legend| vec![self.paint(DIM, &legend)]).into_iter();
-            let heading = answer.figures_sentence().without_full_stop().to_string();
+            let sentence = answer.figures_sentence().to_string();
+            let heading = sentence.trim_end_matches('.').to_owned();
             Section { heading, statements: statements.chain(lists).collect(), left_out: 0 }
         };
         let fitting = WIDE_MIN.map(section).into_iter().find(|part| part.lines() <= lines);

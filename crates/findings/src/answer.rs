@@ -143,7 +143,7 @@ impl Answer {
         let Self { undecided, not_measured, trust, .. } = self;
         let unavailable = not_measured.unavailable_clauses().join("; ");
         [
-            Remark::new("Not decided", undecided.sentence.to_string(), &undecided.remedy),
+            Remark::new("Not decided", undecided.sentence.clone(), &undecided.remedy),
             Remark::new("Unavailable", unavailable, ""),
             Remark::new("Not measured", not_measured.sentence(), ""),
             Remark::new("Trust", trust.sentence(), &trust.remedy),

@@ -38,27 +38,26 @@ impl CaveatKind for ControlMissed {
         missed.map(caveat).collect()
     }
 
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let Self { workload, label, cells } = self;
         let [caught, missed, all] =
             [cells.caught, cells.missed, cells.cells()].map(|cells| count(cells as u64));
         if cells.missed == 0 {
-            return format!(
-                "The control of {workload} was caught in {caught} of {all} cells only: {label} did not \
-                 finish in the others"
-            );
+            return Warning {
+                what: format!(
+                    "The control of {workload} was caught in {caught} of {all} cells only: {label} did not \
+                     finish in the others"
+                ),
+                remedy: "the same with a longer --deadline".into(),
+            };
         }
-        format!(
-            "The control failed: {label}, which is wrong on purpose, was measured in {missed} of {all} \
-             cells as if it were right"
-        )
-    }
-
-    fn remedy(&self) -> String {
-        if self.cells.missed == 0 {
-            return "the same with a longer --deadline".to_owned();
+        Warning {
+            what: format!(
+                "The control failed: {label}, which is wrong on purpose, was measured in {missed} of {all} \
+                 cells as if it were right"
+            ),
+            remedy: format!("don't trust this run: {workload} does not see what it has to"),
         }
-        format!("don't trust this run: {} does not see what it has to", self.workload)
     }
 }
 

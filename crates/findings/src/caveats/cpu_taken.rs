@@ -92,18 +92,14 @@ impl CaveatKind for CpuTaken {
         Self::of_use(&context.run.host_before, context.run.cpu_use())
     }
 
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let clause = match (self.by, self.share) {
             (CpuTaker::Quota { cpus, .. }, None) => {
                 format!("a {} held, and how often it was used up is not known", quota(cpus))
             }
             (by, share) => by.clause(share.unwrap_or_default()),
         };
-        capitalized(&clause)
-    }
-
-    fn remedy(&self) -> String {
-        self.by.remedy().to_owned()
+        Warning { what: capitalized(&clause), remedy: self.by.remedy().into() }
     }
 }
 
@@ -127,7 +123,7 @@ mod tests {
     }
 
     fn lines(host: &Host, used: Option<CpuUse>) -> Vec<String> {
-        CpuTaken::of_use(host, used).iter().map(CaveatKind::what).collect()
+        CpuTaken::of_use(host, used).iter().map(|taken| taken.warning().what).collect()
     }
 
     #[test]

@@ -12,17 +12,16 @@ pub struct DamagedHistograms {
 }
 
 impl CaveatKind for DamagedHistograms {
-    const REMEDY: &str = "measure again: the record is damaged";
-
     fn find(context: &Context<'_>) -> Vec<Self> {
         let metrics = context.run.cells.iter().flat_map(|cell| &cell.metrics);
         let histograms = metrics.filter(|metric| unreadable(&metric.histogram)).count();
         if histograms > 0 { vec![Self { histograms }] } else { Vec::new() }
     }
 
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let are = if self.histograms == 1 { "is" } else { "are" };
         let histograms = quantity(self.histograms as u64, "histogram");
-        format!("{histograms} can't be read and {are} in no distribution")
+        let what = format!("{histograms} can't be read and {are} in no distribution");
+        Warning { what, remedy: "measure again: the record is damaged".into() }
     }
 }

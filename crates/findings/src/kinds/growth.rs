@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::finding::clusters::{Cluster, clustered};
 use crate::finding::verdict::{of_class, of_grown};
-use crate::format::{class, clauses, count, divided, exponent_of, factor, significant};
+use crate::format::{class, clauses, count, divided, exponent_of, factor, interval, significant};
 use crate::reasons;
 use analysis::{Class, GrowthReason, Remedy};
 
@@ -70,13 +70,10 @@ impl FindingKind for Growth {
     /// `×375 (95 % CI 360–391), exponent 1.00 without the constant part (95 % CI 0.99–1.01)`.
     fn detail(&self, names: &Names<'_>) -> String {
         let Some(figure) = known_factor(self).map(factor) else { return String::new() };
-        let figure = match names.with_ci(&figure, self.factor, significant) {
+        let figure = match self.class {
             // The sentence has levels only.
-            ci if self.class == Class::Constant && names.is_single() && !ci.is_empty() => {
-                format!("{figure} ({ci})")
-            }
-            _ if self.class == Class::Constant && names.is_single() => figure,
-            text => text,
+            Class::Constant => format!("{figure}{}", interval(self.factor, significant)),
+            _ => names.with_ci(&figure, self.factor, significant),
         };
         let exponent = exponent_of(self).filter(|_| self.class != Class::Constant);
         let because = because(self).filter(|_| self.class == Class::Grows);

@@ -208,9 +208,7 @@ fn median(
     html! {
         (unit.figure(cell.median.value))
         @if let Some(mark) = mark { span.star aria-hidden="true" { (sign(mark)) } }
-        @if cell.samples > 1 {
-            span.interval { (unit.figure(cell.median.low)) "–" (unit.figure(cell.median.high)) }
-        }
+        (head::interval(cell.median, |end| unit.figure(end)))
     }
 }
 

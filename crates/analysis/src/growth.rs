@@ -40,16 +40,13 @@ pub fn classify(levels: &[Level]) -> Growth {
     if levels.len() < 2 {
         return is_undecided(GrowthReason::TooFewPoints { points: levels.len() });
     }
-    let is_sure = |turn: &Turn| turn.chance < FALSE_ALARM;
     let lowest = turn(levels, 1.0);
-    let is_valley = |t: &Turn| is_sure(t) && is_beyond(t.before.inverse()) && is_beyond(t.behind);
+    let is_valley = |turn: &Turn| is_beyond(turn.before.inverse()) && is_beyond(turn.behind);
     let valley = lowest.filter(is_valley);
     let start = valley.map_or(0, |valley| valley.at);
     let explained = explained(&levels[start..]);
-    let is_hump = |t: &Turn| is_sure(t) && is_beyond(t.before) && is_beyond(t.behind.inverse());
-    let highest = turn(&levels[start..], -1.0);
-    let may_turn = lowest.into_iter().chain(highest).any(|turn| !is_sure(&turn));
-    let hump = highest.filter(is_hump);
+    let is_hump = |turn: &Turn| is_beyond(turn.before) && is_beyond(turn.behind.inverse());
+    let hump = turn(&levels[start..], -1.0).filter(is_hump);
     let falls_again =
         hump.map(|hump| GrowthReason::GrowsAndFalls { point: levels[start + hump.at].point });
     // Where both sides are verdicts, they bear witness, too.
@@ -62,17 +59,15 @@ pub fn classify(levels: &[Level]) -> Growth {
         behind,
     });
     let (class, classes, reason) = match verdict(explained.factor) {
-        Class::Constant if hump.is_none() && !may_turn => {
-            (Class::Constant, vec![Class::Constant], None)
-        }
-        Class::Grows if !may_turn => {
+        Class::Constant if hump.is_none() => (Class::Constant, vec![Class::Constant], None),
+        Class::Grows => {
             let classes = if hump.is_some() { GROWING.to_vec() } else { order(&explained) };
             let class = word(&classes);
             let points = levels[start..].iter().map(|level| level.point);
             let open = (class == Class::Grows).then(|| GrowthReason::order_open(points));
             (class, classes, falls_again.or(open))
         }
-        Class::Falls if !may_turn => (Class::Falls, Vec::new(), falls_again),
+        Class::Falls => (Class::Falls, Vec::new(), falls_again),
         _ => {
             let wide = GrowthReason::FactorTooWide { falls: explained.factor.value < 1.0 };
             (Class::Undecided, Vec::new(), falls_again.or(Some(wide)))
@@ -93,22 +88,24 @@ struct Turn {
 }
 
 /// The lowest of `levels`, or with a `sign` of -1 the highest, if it is an inner one and beyond both ends by more than
-/// chance explains among so many, or by more than ×1.3.
+/// chance explains among so many; where nothing was repeated, by more than ×1.3.
 fn turn(levels: &[Level], sign: f64) -> Option<Turn> {
     let height = |index: &usize| sign * levels[*index].log;
     let last = levels.len().checked_sub(1)?;
     let at = (1..last).min_by(|a, b| height(a).total_cmp(&height(b)))?;
-    let leads = [0, last].map(|end| height(&end) - height(&at));
-    let chance = |(end, lead): (usize, f64)| match levels[at].error.zip(levels[end].error) {
-        Some((a, b)) => (last - 1) as f64 * upper_tail(lead / a.hypot(b)),
-        None if lead > FLAT_FACTOR_MAX.ln() => 0.0,
-        None => 1.0,
+    let chance = |end: usize| {
+        let lead = height(&end) - height(&at);
+        match levels[at].error.zip(levels[end].error) {
+            Some((a, b)) => (last - 1) as f64 * upper_tail(lead / a.hypot(b)),
+            None if lead > FLAT_FACTOR_MAX.ln() => 0.0,
+            None => 1.0,
+        }
     };
-    let chance = chance((0, leads[0])).max(chance((last, leads[1])));
+    let chance = chance(0).max(chance(last));
     let factor = |part: &[Level]| explained(part).factor;
     let (before, behind) = (&levels[..=at], &levels[at..]);
     let turn = || Turn { at, before: factor(before), behind: factor(behind), chance };
-    (chance < FALSE_ALARM || leads.iter().all(|lead| *lead > FLAT_FACTOR_MAX.ln())).then(turn)
+    (chance < FALSE_ALARM).then(turn)
 }
 
 /// The same with the exponent of what grows, whose interval holds an error of each level `beyond` its own, as a

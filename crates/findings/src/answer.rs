@@ -59,6 +59,23 @@ pub struct Answer {
     pub measurement: Measurement,
 }
 
+/// A sentence under a heading, and what to do about it.
+pub struct Remark<'a> {
+    /// What it is about.
+    pub heading: &'static str,
+    /// The sentence; empty where there is nothing to say.
+    pub text: String,
+    /// What to do about it, best a command; may be empty.
+    pub remedy: &'a str,
+}
+
+impl<'a> Remark<'a> {
+    /// The sentence `text` under this heading.
+    pub const fn new(heading: &'static str, text: String, remedy: &'a str) -> Self {
+        Self { heading, text, remedy }
+    }
+}
+
 impl Answer {
     /// The answer of `run`, of which `conclusions` were drawn.
     pub fn new(run: &Run, conclusions: &Conclusions) -> Self {
@@ -119,6 +136,18 @@ impl Answer {
         } else {
             Some("Nothing is decided yet")
         }
+    }
+
+    /// What ends it: what is open, what has no figures, and how far to trust the others.
+    pub fn remarks(&self) -> [Remark<'_>; 4] {
+        let Self { undecided, not_measured, trust, .. } = self;
+        let unavailable = not_measured.unavailable_clauses().join("; ");
+        [
+            Remark::new("Not decided", undecided.sentence.clone(), &undecided.remedy),
+            Remark::new("Unavailable", unavailable, ""),
+            Remark::new("Not measured", not_measured.sentence(), ""),
+            Remark::new("Trust", trust.sentence(), &trust.remedy),
+        ]
     }
 
     /// The heading of [`Answer::cpu_time`], which may have waits, too.

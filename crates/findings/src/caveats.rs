@@ -17,25 +17,18 @@ use std::fmt;
 
 /// A kind of caveat: when it holds, and how it reads.
 pub trait CaveatKind: Sized {
-    /// What to do about it, where that is always the same.
-    const REMEDY: &str = "";
-
     /// All caveats of this kind.
     fn find(context: &Context<'_>) -> Vec<Self>;
 
-    /// What the reader has to know.
-    fn what(&self) -> String;
-
-    /// What to do about it, best a command; empty where nothing helps.
-    fn remedy(&self) -> String {
-        Self::REMEDY.to_owned()
-    }
+    /// What the reader has to know, and what to do about it, best a command; empty where nothing helps.
+    fn warning(&self) -> Warning;
 }
 
 /// What every kind needs.
 pub(crate) mod prelude {
     pub(crate) use super::{AffectedSeries, CaveatKind};
     pub(crate) use crate::conclusions::context::Context;
+    pub(crate) use model::Warning;
     pub(crate) use schemars::JsonSchema;
     pub(crate) use serde::Serialize;
 }
@@ -56,7 +49,7 @@ macro_rules! table {
             /// What the reader has to know, and what to do about it, best a command.
             pub fn warning(&self) -> Warning {
                 match self {
-                    $(Self::$Type(caveat) => Warning { what: caveat.what(), remedy: caveat.remedy() },)*
+                    $(Self::$Type(caveat) => caveat.warning(),)*
                 }
             }
         }

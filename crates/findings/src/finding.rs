@@ -9,7 +9,7 @@ pub(crate) mod verdict;
 
 use crate::conclusions::context::Context;
 use crate::finding::advice::Advice;
-use crate::finding::names::Names;
+use crate::finding::names::{Names, qualifier};
 use crate::finding::sentence::{Sentence, text};
 use crate::kinds::Data;
 use analysis::{Row, Table};
@@ -63,24 +63,12 @@ impl Finding {
 
     /// A finding about several series of a table.
     pub fn about(table: &Table, subjects: Vec<String>, data: impl Into<Data>) -> Self {
-        let scope = (table.workload.clone(), table.parameters.clone());
-        let finding = Self::new(scope, table.metric.name.clone(), subjects, data);
-        finding.with_headline(table.headline)
-    }
-
-    /// A finding about a workload under its parameters and a headline `metric` of `subjects`.
-    pub fn new(
-        (workload, parameters): (String, Parameters),
-        metric: String,
-        subjects: Vec<String>,
-        data: impl Into<Data>,
-    ) -> Self {
         Self {
-            workload,
-            parameters,
-            metric,
+            workload: table.workload.clone(),
+            parameters: table.parameters.clone(),
+            metric: table.metric.name.clone(),
             subjects,
-            headline: true,
+            headline: table.headline,
             data: data.into(),
             rank: 1.0,
             advice: None,
@@ -144,13 +132,10 @@ impl Finding {
     /// The same with its rank, its advice and its sentence.
     pub(crate) fn worded(self, context: &Context<'_>) -> Self {
         let tables = &context.analysis.tables;
-        let table = tables.iter().find(|table| self.is_about(table));
-        let workload = context.run.plan.workload(&self.workload);
-        let names = Names::new(&self.subjects, workload, &self.metric, table, tables);
-        let advice = table
-            .filter(|table| table.headline)
-            .zip(self.data.advised_at())
-            .and_then(|(table, point)| Advice::new(table, &self.subjects, point, &names));
+        let Some(table) = tables.iter().find(|table| self.is_about(table)) else { return self };
+        let names = Names::of_table(&self.subjects, table, qualifier(tables, table));
+        let advised_at = self.data.advised_at().filter(|_| table.headline);
+        let advice = advised_at.and_then(|point| Advice::new(table, &self.subjects, point, &names));
         let (sentence, details) = (self.data.sentence(&names), self.data.details(&names));
         Self { rank: self.data.rank(), advice, sentence, details, ..self }
     }

@@ -2,6 +2,7 @@
 
 use crate::format::{ci, count, list, percent, significant};
 use crate::grouping::{distinct, grouped};
+use crate::run_changes::contention::slowdown_text;
 use analysis::compare::{Fleet, Outlier, OutlierSeries};
 use analysis::thresholds::SEVERAL;
 use model::WorkloadInfo;
@@ -90,11 +91,10 @@ fn of_direction(
         return Some(format!("{by} times {word} in {series_names}"));
     }
     let ratio = first.ratio.ratio;
-    let is_inverse = first.lower_is_better != slower;
-    let ends =
-        if is_inverse { [1.0 / ratio.high, 1.0 / ratio.low] } else { [ratio.low, ratio.high] };
-    let [low, end] = ends.map(significant);
-    Some(format!("{high} times {word} in {series_names} ({})", ci(&low, &end)))
+    let slowdown = if first.lower_is_better { ratio } else { ratio.inverse() };
+    let (by, ends) = slowdown_text(slowdown);
+    let [low, high] = ends.map(significant);
+    Some(format!("{by} in {series_names} ({})", ci(&low, &high)))
 }
 
 /// Where that is: workloads and headings as a whole where all of them differ alike, else the series by name.

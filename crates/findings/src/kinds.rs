@@ -192,7 +192,6 @@ macro_rules! table {
 
 table! {
     harness_cost::HarnessCost,
-    control::Control,
     growth::Growth,
     trend::Trend,
     unfinished::Unfinished,
@@ -290,8 +289,7 @@ pub(crate) fn find(context: &Context<'_>, is_wanted: impl Fn(&Finding) -> bool) 
         let subject = match finding.subjects.as_slice() {
             [subject] => table.and_then(|table| {
                 let mut rows = context.analysis.tables[table].rows.iter();
-                // A control has no row, and stands first.
-                Some(rows.position(|row| row.subject == *subject)?.saturating_add(1))
+                rows.position(|row| row.subject == *subject)
             }),
             _ => Some(usize::MAX),
         };

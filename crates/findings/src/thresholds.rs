@@ -13,17 +13,12 @@ pub const WAIT_NS_MIN: f64 = 1e6;
 /// A series whose order of growth is open, and which costs this many times more at its end, has grown all
 /// the same.
 pub const GROWN_FACTOR_MIN: f64 = 2.0;
-/// Subjects that are behind by less than one of these factors, and not less than the one before, stand
-/// together.
-pub const RANKING_BANDS: [f64; 3] = [2.0, 10.0, 100.0];
-/// Factors of a group that are as near as this are one.
-pub const RANKING_SAME_FACTOR_MAX: f64 = 1.15;
 /// Series of one verdict whose factors are no further apart than this stand together: a decade.
 pub const SAME_FACTOR_MAX: f64 = 10.0;
 /// A subject that is behind the best of its table by this factor or more is worth knowing.
 pub const SPREAD_FACTOR_MIN: f64 = 1.5;
 /// Of subjects that are behind, those within this factor of each other stand together.
-pub const SPREAD_GROUP_FACTOR_MAX: f64 = 2.0;
+pub const GROUP_FACTOR_MAX: f64 = 2.0;
 /// More alternatives than this are counted, not named.
 pub const ALTERNATIVES_MAX: usize = 3;
 /// Where the ends of the interval of a peak are further apart than this factor, it names no position.
@@ -42,13 +37,11 @@ pub const IDLE_CLOSED_SHARE_MIN: f64 = 0.01;
 /// From so many threads or processes that came with each connection on there is one for each. Above 0.9, a
 /// pool would have to be nearly as large as the number of connections.
 pub const PER_CONNECTION_MIN: f64 = 0.9;
-/// From this share of stolen CPU time on figures are poor; from the second on fair, and there is a caveat.
+/// From this share of stolen CPU time on figures are poor; from the second on fair, and there is a caveat. The same holds for
+/// the share of the periods of a CPU quota in which it was used up: what is taken away then is as good as stolen.
 pub const STEAL_SHARES: [f64; 2] = [0.10, 0.01];
 /// The same for the share of the CPUs that other processes used.
 pub const OTHERS_SHARES: [f64; 2] = [0.50, 0.10];
-/// The same for the share of the periods of a CPU quota in which it was used up: the CPU time that is taken away then is as
-/// good as stolen.
-pub const THROTTLED_SHARES: [f64; 2] = STEAL_SHARES;
 /// Fewer connections say nothing of what grows with them: they may meet as many threads of any pool.
 pub const GROWTH_CONNECTIONS_MIN: u64 = 8;
 /// A server that is faster by this factor when it is warm is worth a sentence. Source: usual, as the margins of ratios.

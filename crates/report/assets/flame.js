@@ -35,7 +35,7 @@ class StackTree {
       const { own, samples } = this.sides[index];
       for (let at = 0; at < side.samples.length; at += 2) {
         const [stack, count] = [side.samples[at], side.samples[at + 1]];
-        if (process !== null && profile.processOf(stack) !== process) continue;
+        if (process !== null && profile.roots[stack] !== process) continue;
         own[stack + 1] += count * side.each;
         samples[stack + 1] += count;
       }

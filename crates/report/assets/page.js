@@ -164,8 +164,8 @@ function legend(plot) {
   const run = (name, index) => {
     const button = switcher(name, false, (_, joins) => plot.isolate('runs', index, joins), { 'data-run': index });
     button.prepend(swatchOfRun(plot, index));
-    const apart = plot.data.apart[index];
-    if (apart) button.append(element('span', { class: 'apart' }, ` · ${apart}`));
+    const kernel = plot.data.kernels[index];
+    if (kernel) button.append(element('span', { class: 'kernel' }, ` · ${kernel}`));
     return button;
   };
   const showAll = (event) => {
@@ -212,11 +212,6 @@ function wordsOfPercentile(at, { count, max }, unit) {
   ];
 }
 
-/** What the read-out says of an interval of a load: one figure, which its title names. */
-function wordsOfInterval(at, unit) {
-  return [['', quantity(at.median, unit)]];
-}
-
 /** What the read-out says of a point, as pairs of words and figures. */
 function words(at, unit) {
   const say = (value) => quantity(value, unit);
@@ -240,8 +235,8 @@ function sentenceOf(plot, mark) {
 /** The marks of the plot, as a list below it. */
 function listed(plot) {
   return plot.marks.map((mark) => {
-    const rest = mark.brief && ` · ${mark.brief}`;
-    const more = element('span', { class: 'mark-more' }, rest);
+    const rest = mark.pairs.map((pair) => ` · ${pair.join(' ').trim()}`);
+    const more = element('span', { class: 'mark-more' }, ...rest);
     return element('li', {}, signOf(plot, mark), sentenceOf(plot, mark), more);
   });
 }
@@ -289,7 +284,8 @@ function readOut(plot, series, at, readout, card) {
   const title = at ? plot.titleOf(series, at) : sentenceOf(plot, mark);
   const { unit } = plot.shownView;
   const ofPoint = () => {
-    if (plot.data.over_time) return wordsOfInterval(at, unit);
+    // The title names the only figure of an interval.
+    if (plot.data.over_time) return [['', quantity(at.median, unit)]];
     return plot.data.percentiles ? wordsOfPercentile(at, series, unit) : words(at, unit);
   };
   const pairs = at ? ofPoint() : wordsOf(mark, plot.cursor.corner, unit);

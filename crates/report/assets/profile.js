@@ -20,6 +20,7 @@ class ProfileData {
     this.frameOf = Uint32Array.from({ length: count }, (_, index) => data.stacks[2 * index + 1]);
     this.cells = data.cells.map(([view, run, subject, position, each, samples]) =>
       ({ view, run, subject, position, each, samples }));
+    // The frame of the process that a stack belongs to.
     this.roots = new Uint32Array(count);
     this.callers.forEach((caller, index) => { this.roots[index] = caller ? this.roots[caller - 1] : this.frameOf[index]; });
     // What a stack's time is counted as: its innermost function, or of a wait its kind.
@@ -29,11 +30,6 @@ class ProfileData {
       const above = caller ? this.counted[caller - 1] : 0;
       this.counted[index] = caller && isWait(above) ? above : this.frameOf[index];
     });
-  }
-
-  /** The frame of the process that a stack belongs to. */
-  processOf(stack) {
-    return this.roots[stack];
   }
 
   /** The cells of a selection along the axis. */
@@ -146,12 +142,11 @@ class Profile {
   /** The cells that another one can be compared with: along the axis, between runs, between subjects. */
   bases(cells) {
     const { data } = this;
-    const name = (cell) => data.subjects[cell.subject];
-    const at = cells.filter((cell) => cell !== this.cell).map((cell) => [`${name(cell)} at ${whole(cell.position)}`, cell]);
+    const named = (all) => all.map((cell) => [this.nameOf(cell), cell]);
+    const at = named(cells.filter((cell) => cell !== this.cell));
     const here = data.cells.filter((cell) => cell !== this.cell && cell.view === this.view && cell.position === this.position);
     const runs = here.filter((cell) => cell.subject === this.subject).map((cell) => [data.brief[cell.run], cell]);
-    const subjects = here.filter((cell) => cell.subject !== this.subject && cell.run === this.run)
-      .map((cell) => [`${name(cell)} at ${whole(cell.position)}`, cell]);
+    const subjects = named(here.filter((cell) => cell.subject !== this.subject && cell.run === this.run));
     return [...runs, ...at, ...subjects];
   }
 

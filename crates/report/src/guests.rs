@@ -24,14 +24,8 @@ struct GuestRow {
     cpus: Vec<f64>,
 }
 
-/// How long a build took.
-#[derive(Clone)]
-enum Elapsed {
-    /// Mean and deviation, in seconds.
-    Mean { seconds: f64, deviation: Option<f64> },
-    /// Why there is none.
-    None(String),
-}
+/// How long a build took: mean and deviation, in seconds; or why nothing says that.
+type Elapsed = Result<(f64, Option<f64>), String>;
 
 /// Virtual machines of one command.
 pub(crate) struct Guests {
@@ -86,11 +80,10 @@ fn elapsed(analysis: &Analysis) -> (Vec<String>, Vec<Elapsed>) {
     let Some((builds, row)) = row else { return Default::default() };
     let load = |(index, column): (usize, &AverageColumn)| {
         let elapsed = match &row.figures[index] {
-            Some(average) => Elapsed::Mean {
-                seconds: average.mean / 1e9,
-                deviation: average.deviation.map(|deviation| deviation / 1e9),
-            },
-            None => Elapsed::None(averages::outcome(column).unwrap_or_default()),
+            Some(average) => {
+                Ok((average.mean / 1e9, average.deviation.map(|deviation| deviation / 1e9)))
+            }
+            None => Err(averages::outcome(column).unwrap_or_default()),
         };
         (averages::head(column), elapsed)
     };
@@ -101,12 +94,12 @@ fn elapsed(analysis: &Analysis) -> (Vec<String>, Vec<Elapsed>) {
 fn elapsed_texts(elapsed: Option<&Elapsed>, first: Option<&Elapsed>) -> [String; 2] {
     let Some(elapsed) = elapsed else { return [NO_FIGURE.to_owned(), String::new()] };
     let (seconds, deviation) = match elapsed {
-        Elapsed::Mean { seconds, deviation } => (*seconds, *deviation),
-        Elapsed::None(why) => return [why.clone(), String::new()],
+        Ok(mean) => *mean,
+        Err(why) => return [why.clone(), String::new()],
     };
     let deviation = deviation.map(|deviation| format!(" ({})", significant(deviation)));
     let ratio = match first {
-        Some(Elapsed::Mean { seconds: base, .. }) => factor(seconds / base),
+        Some(Ok((base, _))) => factor(seconds / base),
         _ => String::new(),
     };
     [format!("{}{}", significant(seconds), deviation.unwrap_or_default()), ratio]

@@ -15,7 +15,6 @@ mod data;
 mod findings;
 pub(crate) mod head;
 mod heatmap;
-mod levels;
 pub(crate) mod machine;
 mod marked;
 mod marks;
@@ -216,7 +215,7 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
                 dt { "State" }
                 dd {
                     @let planned = text::runs::cells_planned(run);
-                    (text::runs::state(summary.state)) ", " (count(summary.cells_ended))
+                    (summary.state.name()) ", " (count(summary.cells_ended))
                     @if summary.cells_ended != planned { " of " (count(planned)) }
                     " cells"
                     @if failed > 0 { ", " (count(failed)) " failed" }
@@ -252,6 +251,8 @@ fn workload(
 ) -> Markup {
     let views = view::views(runs, info);
     let id = view::anchor(index);
+    let subjects = view::subjects(&views);
+    let label = format!("Plot of {}: {finding}", info.name);
     html! {
         section.workload aria-labelledby={ (id) "-head" } {
             details.fold open[card.is_none()] {
@@ -263,40 +264,22 @@ fn workload(
                 div #(id) {
                     p { (info.operation) }
                     (averages::section(runs, info, &id))
-                    @if draws(info, &views) { (plot(runs, (info, finding), index, &views)) }
+                    @if draws(info, &views) {
+                        (head::plot(&index.to_string(), &label, data::json(runs, info, &views)))
+                        (heatmap::section(runs, info, index, &subjects))
+                    }
                     (not_measured(info))
-                    (levels::section(runs, info, &id))
                     @if !info.averages {
                         @for (number, view) in views.iter().enumerate() {
                             (table::section(runs, view, &format!("{id}-table-{number}"), number))
                         }
-                        (waits::section(runs, info, index, &view::subjects(&views)))
+                        (waits::section(runs, info, index, &subjects))
                     }
                     (profile::section(runs, info, index, &views))
                     (findings::of_workload(runs, info))
                 }
             }
         }
-    }
-}
-
-/// The plot of a workload, and its maps.
-fn plot(
-    runs: &[Analysed],
-    (info, finding): (&WorkloadInfo, &str),
-    index: usize,
-    views: &[view::View],
-) -> Markup {
-    html! {
-        figure.plot data-plot=(index) aria-label={ "Plot of " (info.name) ": " (finding) } {
-            noscript { p.note {
-                "The plot needs JavaScript. Its figures stand in the tables below."
-            } }
-        }
-        script type="application/json" id={ "plot-data-" (index) } {
-            (PreEscaped(data::json(runs, info, views)))
-        }
-        (heatmap::section(runs, info, index, &view::subjects(views)))
     }
 }
 
@@ -332,11 +315,8 @@ fn caveats(runs: &[Analysed]) -> Markup {
                 }
                 ul.caveats {
                     @for caveat in &conclusions.caveats {
-                        li {
-                            @let Warning { what, remedy } = caveat.warning();
-                            (what)
-                            @if !remedy.is_empty() { " → " code { (remedy) } }
-                        }
+                        @let Warning { what, remedy } = caveat.warning();
+                        li { (head::with_remedy(&what, &remedy)) }
                     }
                     @for cells in failed {
                         li {
@@ -399,7 +379,7 @@ fn footer(runs: &[Analysed]) -> Markup {
     versions.dedup();
     let read = runs.iter().all(|(run, _)| run.is_foreign());
     html! {
-        (runs::verb(runs)) " by knee " (list(&versions)) ". "
+        "knee " (list(&versions)) ". "
         @if read { "Every figure of the table is drawn, none is removed." }
         @else { "Medians stand with their 95 % CI; every sample is drawn, none is removed." }
     }

@@ -92,11 +92,6 @@ impl Pen {
         } else {
             self.across(out, table, &unit);
         }
-        for row in text::tables::rows(table) {
-            if let Some(why) = text::notes::cut_short(table, row) {
-                self.aside(out, &format!("{} {why}", row.label));
-            }
-        }
         for note in text::notes::shared_notes(table) {
             self.aside(out, &note);
         }

@@ -63,7 +63,7 @@ impl NotMeasured {
     }
 
     /// A clause for each reason: `/dev/poll and event-ports: Solaris and illumos only`; the shortest first.
-    pub fn unavailable_clauses(&self) -> Vec<String> {
+    pub(super) fn unavailable_clauses(&self) -> Vec<String> {
         let clause =
             |group: &UnavailableSubjects| format!("{}: {}", list(&group.subjects), group.reason);
         let mut clauses: Vec<String> = self.unavailable.iter().map(clause).collect();

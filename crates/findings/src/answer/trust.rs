@@ -1,10 +1,10 @@
 //! How far to trust a run: good, fair or poor, with the figure that decides.
 
 use super::tables;
+use crate::caveats::control_missed::Control;
 use crate::caveats::{Caveat, figures};
 use crate::conclusions::Conclusions;
 use crate::format::{count, list, percent, uncapitalized};
-use crate::kinds::Data;
 use crate::thresholds::{FAILED_SHARES, ROUNDS_MIN, WIDE_SHARES};
 use analysis::stats::quantiles::median_of;
 use model::{Outcome, Run};
@@ -18,7 +18,7 @@ pub struct Trust {
     pub level: TrustLevel,
     /// What decides.
     pub reason: TrustReason,
-    /// The controls that failed as they had to.
+    /// The controls that failed in each of their cells, as they had to.
     pub controls_caught: Vec<String>,
     /// What to do about the reason, best a command; empty where nothing helps.
     pub remedy: String,
@@ -61,16 +61,14 @@ pub enum TrustReason {
 impl Trust {
     pub(super) fn new(run: &Run, conclusions: &Conclusions) -> Self {
         let (level, reason) = judged(run, conclusions);
-        let controls = conclusions.findings.iter().filter(
-            |finding| matches!(&finding.data, Data::Control(all) if all.iter().any(|control| control.caught > 0)),
-        );
+        let caught = Control::all(run).filter(|(_, control)| control.is_caught());
         let remedy = match &reason {
             TrustReason::Caveat(caveat) => caveat.warning().remedy,
             _ => String::new(),
         };
         Self {
             level,
-            controls_caught: controls.flat_map(|control| control.subjects.clone()).collect(),
+            controls_caught: caught.map(|([_, subject], _)| subject.to_owned()).collect(),
             remedy,
             reason,
         }
@@ -100,9 +98,6 @@ impl Trust {
         };
         let control = match self.controls_caught.as_slice() {
             [] => String::new(),
-            _ if matches!(self.reason, TrustReason::Caveat(Caveat::ControlMissed(_))) => {
-                String::new()
-            }
             [control] => format!("; the control {control} failed as it must"),
             controls => format!("; the controls {} failed as they must", list(controls)),
         };

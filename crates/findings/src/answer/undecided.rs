@@ -3,7 +3,6 @@
 use super::findings;
 use crate::caveats::more_rounds::MoreRounds;
 use crate::conclusions::Conclusions;
-use crate::finding::sentence::{Sentence, text};
 use crate::format::{count, counted, factor, list};
 use crate::kinds::{Kind, Section};
 use crate::reasons;
@@ -32,7 +31,7 @@ pub struct Undecided {
     /// What to measure, by the reasons of all that is open; empty where no run decides it.
     pub remedy: String,
     /// How many, in a sentence; empty where none are.
-    pub sentence: Sentence,
+    pub sentence: String,
 }
 
 impl Undecided {
@@ -72,7 +71,7 @@ impl Undecided {
 }
 
 /// `7 of 96 verdicts: 4 series (poll ×391, select ×337, …) and 3 comparisons`.
-fn sentence(series: usize, comparisons: usize, total: usize, grown: &[(&str, f64)]) -> Sentence {
+fn sentence(series: usize, comparisons: usize, total: usize, grown: &[(&str, f64)]) -> String {
     let [open, all, of_series, of_two] =
         [series + comparisons, total, series, comparisons].map(|number| count(number as u64));
     // `series` is its own plural.
@@ -80,9 +79,9 @@ fn sentence(series: usize, comparisons: usize, total: usize, grown: &[(&str, f64
     let of_two = (comparisons > 0).then(|| counted(&of_two, "comparisons"));
     let sorts: Vec<String> = of_series.into_iter().chain(of_two).collect();
     if sorts.is_empty() {
-        return Sentence::default();
+        return String::new();
     }
-    Sentence::new([text(format!("{open} of {all} verdicts: {}", list(&sorts)))])
+    format!("{open} of {all} verdicts: {}", list(&sorts))
 }
 
 /// The first of those that grew, with their factors, in brackets.
@@ -120,11 +119,8 @@ mod tests {
 
     #[test]
     fn what_is_open_is_counted() {
-        assert_eq!(
-            sentence(1, 1, 9, &[]).to_string(),
-            "2 of 9 verdicts: 1 series and 1 comparison"
-        );
-        assert_eq!(sentence(0, 2, 9, &[]).to_string(), "2 of 9 verdicts: 2 comparisons");
-        assert_eq!(sentence(0, 0, 9, &[]).to_string(), "");
+        assert_eq!(sentence(1, 1, 9, &[]), "2 of 9 verdicts: 1 series and 1 comparison");
+        assert_eq!(sentence(0, 2, 9, &[]), "2 of 9 verdicts: 2 comparisons");
+        assert_eq!(sentence(0, 0, 9, &[]), "");
     }
 }

@@ -13,8 +13,6 @@ pub struct AssumedDirection {
 }
 
 impl CaveatKind for AssumedDirection {
-    const REMEDY: &str = "--better higher if more is, or --better lower";
-
     fn find(context: &Context<'_>) -> Vec<Self> {
         let guessed = headline_tables(context).filter(|table| table.metric.direction_assumed);
         let caveat = |metric: &model::MetricInfo| Self {
@@ -24,10 +22,13 @@ impl CaveatKind for AssumedDirection {
         guessed.map(|table| caveat(&table.metric)).collect()
     }
 
-    fn what(&self) -> String {
-        format!(
-            "Less {} was taken as better, since nothing says otherwise: a guess, so nothing is ranked or recommended",
-            self.metric
-        )
+    fn warning(&self) -> Warning {
+        let metric = &self.metric;
+        Warning {
+            what: format!(
+                "Less {metric} was taken as better, since nothing says otherwise: a guess, so nothing is ranked or recommended"
+            ),
+            remedy: "--better higher if more is, or --better lower".into(),
+        }
     }
 }

@@ -79,7 +79,7 @@ impl CaveatKind for BudgetSpent {
     }
 
     /// `Budget of 2 min or ±2 %: 3 to 18 rounds; 40 of 42 points within ±2 %; the widest: …`.
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let time = (self.budget.time_ms > 0).then(|| duration(self.budget.time_ms));
         let asked = self.budget.precision;
         let precision = (asked > 0.0).then(|| format!("±{}", percent(asked)));
@@ -104,11 +104,7 @@ impl CaveatKind for BudgetSpent {
         if let Some(Width { half, workload, label, at }) = &self.widest {
             what = format!("{what}; the widest: {workload} {label} at {at}, ±{}", percent(*half));
         }
-        what
-    }
-
-    fn remedy(&self) -> String {
-        self.more.map(MoreRounds::remedy).unwrap_or_default()
+        Warning { what, remedy: self.more.map(MoreRounds::remedy).unwrap_or_default() }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::prelude::*;
 use crate::format::{capitalized, percent, time};
-use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
+use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES};
 use model::{CPU_QUOTA, CpuUse, Host, QUOTA_REMEDY, fact_text};
 
 /// CPU time that the run did not get.
@@ -37,9 +37,8 @@ impl CpuTaker {
     /// The shares from which on figures are poor, and fair.
     pub(crate) fn bounds(self) -> [f64; 2] {
         match self {
-            Self::Steal => STEAL_SHARES,
+            Self::Steal | Self::Quota { .. } => STEAL_SHARES,
             Self::OtherProcesses => OTHERS_SHARES,
-            Self::Quota { .. } => THROTTLED_SHARES,
         }
     }
 
@@ -93,18 +92,14 @@ impl CaveatKind for CpuTaken {
         Self::of_use(&context.run.host_before, context.run.cpu_use())
     }
 
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let clause = match (self.by, self.share) {
             (CpuTaker::Quota { cpus, .. }, None) => {
                 format!("a {} held, and how often it was used up is not known", quota(cpus))
             }
             (by, share) => by.clause(share.unwrap_or_default()),
         };
-        capitalized(&clause)
-    }
-
-    fn remedy(&self) -> String {
-        self.by.remedy().to_owned()
+        Warning { what: capitalized(&clause), remedy: self.by.remedy().into() }
     }
 }
 
@@ -128,7 +123,7 @@ mod tests {
     }
 
     fn lines(host: &Host, used: Option<CpuUse>) -> Vec<String> {
-        CpuTaken::of_use(host, used).iter().map(CaveatKind::what).collect()
+        CpuTaken::of_use(host, used).iter().map(|taken| taken.warning().what).collect()
     }
 
     #[test]

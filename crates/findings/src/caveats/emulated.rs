@@ -11,13 +11,12 @@ pub struct Emulated {
 }
 
 impl CaveatKind for Emulated {
-    const REMEDY: &str = "measure where KVM works, or read ratios only";
-
     fn find(context: &Context<'_>) -> Vec<Self> {
         Emulation::from_runs([context.run]).map(|runs| Self { runs }).into_iter().collect()
     }
 
-    fn what(&self) -> String {
-        self.runs.sentence().trim_end_matches('.').to_owned()
+    fn warning(&self) -> Warning {
+        let what = self.runs.sentence().trim_end_matches('.').to_owned();
+        Warning { what, remedy: "measure where KVM works, or read ratios only".into() }
     }
 }

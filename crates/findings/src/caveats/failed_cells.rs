@@ -58,14 +58,16 @@ impl CaveatKind for FailedCells {
     }
 
     /// `3 cells of select at 2,000 and 9,000 failed: killed by signal 9`, `sort fails from 1,000 on: exited with 22`.
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let Self { series, event, .. } = self;
-        if let Some(first) = self.points.first().filter(|_| self.onwards) {
-            return format!("{series} fails from {} on: {event}", count(*first));
-        }
-        let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
-        let cells = counted(&count(self.cells as u64), "cells");
-        format!("{cells} of {series} at {at} failed: {event}")
+        let what = if let Some(first) = self.points.first().filter(|_| self.onwards) {
+            format!("{series} fails from {} on: {event}", count(*first))
+        } else {
+            let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
+            let cells = counted(&count(self.cells as u64), "cells");
+            format!("{cells} of {series} at {at} failed: {event}")
+        };
+        Warning { what, remedy: String::new() }
     }
 }
 

@@ -24,12 +24,9 @@ impl CaveatKind for FewRounds {
         if rounds >= ROUNDS_MIN || is_known { Vec::new() } else { vec![Self { rounds, more }] }
     }
 
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let rounds = counted(&self.rounds.to_string(), "rounds");
-        format!("Some 95 % CIs are too narrow: {rounds} only")
-    }
-
-    fn remedy(&self) -> String {
-        self.more.remedy()
+        let what = format!("Some 95 % CIs are too narrow: {rounds} only");
+        Warning { what, remedy: self.more.remedy() }
     }
 }

@@ -34,9 +34,10 @@ impl CaveatKind for IgnoredFailures {
     }
 
     /// `false at 10 and 100 exited with 1, which was to be ignored`.
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
         let ends = list(&self.ends.iter().cloned().collect::<Vec<String>>());
-        format!("{} at {at} {ends}, which was to be ignored", self.series)
+        let what = format!("{} at {at} {ends}, which was to be ignored", self.series);
+        Warning { what, remedy: String::new() }
     }
 }

@@ -19,8 +19,6 @@ pub struct LeftProcesses {
 }
 
 impl CaveatKind for LeftProcesses {
-    const REMEDY: &str = "wait for them in the command";
-
     fn find(context: &Context<'_>) -> Vec<Self> {
         let number = |cell: &Cell, name: &str| Some(cell.facts.get(name)?.number()? as u64);
         let left = context.run.cells.iter();
@@ -39,13 +37,14 @@ impl CaveatKind for LeftProcesses {
     }
 
     /// `sleep left 1 process running at its end, with 0 ms of CPU: its time is not that of all that it started`.
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let Self { series, processes, cpu_ms } = self;
         let processes = quantity(*processes, "process");
         let cpu = count(*cpu_ms);
-        format!(
+        let what = format!(
             "{series} left {processes} running at its end, with {cpu} ms of CPU: its time is not that \
              of all that it started"
-        )
+        );
+        Warning { what, remedy: "wait for them in the command".into() }
     }
 }

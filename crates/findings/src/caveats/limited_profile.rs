@@ -59,19 +59,9 @@ impl CaveatKind for LimitedProfile {
         all
     }
 
-    fn what(&self) -> String {
-        self.words().0
-    }
-
-    fn remedy(&self) -> String {
-        self.words().1.to_owned()
-    }
-}
-
-impl LimitedProfile {
     /// What is missing, and what shows it; an error says that itself.
-    fn words(&self) -> (String, &'static str) {
-        match self {
+    fn warning(&self) -> Warning {
+        let (what, remedy) = match self {
             Self::System { limit: Limit::KernelHidden { perf_level }, .. } => {
                 let level = "kernel.perf_event_paranoid";
                 let level = perf_level.map(|is| format!(" ({level} is {is})")).unwrap_or_default();
@@ -106,7 +96,8 @@ impl LimitedProfile {
                 let (cells, total) = (count(*cells), count(*total));
                 (format!("{cells} of {total} cells of the profile failed: {event}"), "")
             }
-        }
+        };
+        Warning { what, remedy: remedy.to_owned() }
     }
 }
 

@@ -27,18 +27,20 @@ impl MachineChanged {
 }
 
 impl CaveatKind for MachineChanged {
-    const REMEDY: &str = "measure it all again on one machine";
-
     fn find(context: &Context<'_>) -> Vec<Self> {
         let run = context.run;
         let after = run.host_after.as_ref();
         after.map_or_else(Vec::new, |after| Self::between(&run.host_before, after))
     }
 
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let label = HostFact::find(&self.key).map(|(_, fact)| fact.label).unwrap_or_default();
         let name = if label.is_empty() { &self.key } else { label };
-        format!("The machine changed during the run: {name} was {}, is {}", self.before, self.after)
+        let (before, after) = (&self.before, &self.after);
+        Warning {
+            what: format!("The machine changed during the run: {name} was {before}, is {after}"),
+            remedy: "measure it all again on one machine".into(),
+        }
     }
 }
 
@@ -51,7 +53,7 @@ mod tests {
         let host =
             |kernel, load| fixtures::host("", [("kernel.release", kernel), ("load.1m", load)]);
         let changed = MachineChanged::between(&host("6.1", "0.1"), &host("6.2", "4.0"));
-        let lines: Vec<String> = changed.iter().map(CaveatKind::what).collect();
+        let lines: Vec<String> = changed.iter().map(|changed| changed.warning().what).collect();
         assert_eq!(lines, ["The machine changed during the run: kernel was 6.1, is 6.2"]);
         assert_eq!(MachineChanged::between(&host("6.1", "0.1"), &host("6.1", "4.0")), []);
     }

@@ -1,7 +1,6 @@
 //! What was warned of when the run was planned and measured.
 
 use super::prelude::*;
-use model::Warning;
 
 /// A warning of the run or of its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -13,11 +12,7 @@ impl CaveatKind for Recorded {
         run.warnings.iter().cloned().chain(run.plan.warnings()).map(Self).collect()
     }
 
-    fn what(&self) -> String {
-        self.0.what.clone()
-    }
-
-    fn remedy(&self) -> String {
-        self.0.remedy.clone()
+    fn warning(&self) -> Warning {
+        self.0.clone()
     }
 }

@@ -66,6 +66,12 @@ impl CaveatKind for RunIncomplete {
         }]
     }
 
+    fn warning(&self) -> Warning {
+        Warning { what: self.what(), remedy: self.remedy() }
+    }
+}
+
+impl RunIncomplete {
     fn what(&self) -> String {
         let cells = count(self.cells as u64);
         let planned = self.planned.map(|planned| format!(" of {}", count(planned as u64)));

@@ -62,7 +62,7 @@ impl CaveatKind for ShortTrajectories {
     }
 
     /// `fork vfork reached 498 to 512 of 10,000 processes in every round: …`.
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let Self { series, axis, because, .. } = self;
         let often = if self.short_rounds == self.rounds {
             "in every round".to_owned()
@@ -75,13 +75,9 @@ impl CaveatKind for ShortTrajectories {
             format!("{} to {}", count(self.reached_min), count(self.reached_max))
         };
         let planned = count(self.planned);
-        format!(
-            "{} {series} reached {reached} of {planned} {axis} {often}: {because}",
-            series.workload
-        )
-    }
-
-    fn remedy(&self) -> String {
-        self.remedy.clone()
+        let workload = &series.workload;
+        let reached = format!("reached {reached} of {planned} {axis} {often}");
+        let what = format!("{workload} {series} {reached}: {because}");
+        Warning { what, remedy: self.remedy.clone() }
     }
 }

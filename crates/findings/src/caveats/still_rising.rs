@@ -13,8 +13,6 @@ pub struct StillRising {
 }
 
 impl CaveatKind for StillRising {
-    const REMEDY: &str = "the same with --deadline 2m, which warms up for longer";
-
     fn find(context: &Context<'_>) -> Vec<Self> {
         let cells = context.run.cells.iter().filter(|cell| {
             cell.outcome == Outcome::Measured && cell.facts.contains_key(server_facts::IS_RISING)
@@ -24,8 +22,11 @@ impl CaveatKind for StillRising {
     }
 
     /// `The rate of node still rose at the end of the warm-up`.
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let subjects: Vec<String> = self.subjects.iter().cloned().collect();
-        format!("The rate of {} still rose at the end of the warm-up", list(&subjects))
+        Warning {
+            what: format!("The rate of {} still rose at the end of the warm-up", list(&subjects)),
+            remedy: "the same with --deadline 2m, which warms up for longer".into(),
+        }
     }
 }

@@ -38,13 +38,10 @@ impl CaveatKind for WideIntervals {
         vec![Self { wide, medians, more, may_be_disturbed }]
     }
 
-    fn what(&self) -> String {
+    fn warning(&self) -> Warning {
         let (wide, all) = (count(self.wide as u64), count(self.medians as u64));
-        format!("{wide} of {all} medians have a 95 % CI wider than ±25 %")
-    }
-
-    fn remedy(&self) -> String {
+        let what = format!("{wide} of {all} medians have a 95 % CI wider than ±25 %");
         let quiet = if self.may_be_disturbed { "end what else runs, then " } else { "" };
-        format!("{quiet}{}", self.more.remedy())
+        Warning { what, remedy: format!("{quiet}{}", self.more.remedy()) }
     }
 }

@@ -4,7 +4,6 @@ use crate::finding::range::Range;
 use crate::finding::sentence::{Part, Sentence, list, text};
 use crate::format::{self, Unit};
 use analysis::{Estimate, Shares, Table};
-use model::WorkloadInfo;
 use std::collections::BTreeSet;
 
 /// Of more labels than this in a list the others are counted.
@@ -14,37 +13,14 @@ const LABELS_MAX: usize = 5;
 pub struct Names<'a> {
     /// The finding's subjects.
     pub subjects: &'a [String],
-    /// The metric's name.
-    pub metric: &'a str,
-    workload: Option<&'a WorkloadInfo>,
-    table: Option<&'a Table>,
+    table: &'a Table,
     qualifier: String,
 }
 
 impl<'a> Names<'a> {
-    /// Those of a finding about `subjects` and a `metric` of `workload`, whose `table` is one of `tables`.
-    pub(crate) fn new(
-        subjects: &'a [String],
-        workload: Option<&'a WorkloadInfo>,
-        metric: &'a str,
-        table: Option<&'a Table>,
-        tables: &[Table],
-    ) -> Self {
-        let qualifier = table.map(|table| qualifier(tables, table)).unwrap_or_default();
-        Self { subjects, metric, workload, table, qualifier }
-    }
-
     /// Those of `subjects` in `table`; `qualifier` tells it from others.
     pub fn of_table(subjects: &'a [String], table: &'a Table, qualifier: String) -> Self {
-        let metric = table.metric.name.as_str();
-        Self { subjects, metric, workload: None, table: Some(table), qualifier }
-    }
-
-    /// Those of `subjects` that are labelled as they are named, in `table`.
-    #[cfg(test)]
-    pub(crate) fn plain(subjects: &'a [String], table: Option<&'a Table>) -> Self {
-        let metric = table.map_or("", |table| &table.metric.name);
-        Self { subjects, metric, workload: None, table, qualifier: String::new() }
+        Self { subjects, table, qualifier }
     }
 
     /// The finding's subjects, what tells its table from others, and `rest`.
@@ -79,24 +55,24 @@ impl<'a> Names<'a> {
 
     /// The median of `subject` at a point.
     pub(crate) fn median(&self, subject: &str, point: u64) -> Option<f64> {
-        Some(self.table?.row(subject)?.at(point)?.median.value)
+        Some(self.table.row(subject)?.at(point)?.median.value)
     }
 
     /// Figures of the metric with their unit: `3.4 to 4.1 ms`.
     pub(crate) fn levels(&self, level: Range) -> String {
         let unit = self.unit(&[level.0, level.1]);
-        let symbol = if unit.symbol.is_empty() { self.metric } else { &unit.symbol };
+        let symbol = if unit.symbol.is_empty() { self.metric() } else { &unit.symbol };
         format!("{} {symbol}", level.format(|figure| unit.figure(figure)))
     }
 
     /// The medians of all subjects between two points: `between 0.89 and 1.03 µs`, `at 71.2 ns`.
     pub(crate) fn levels_within(&self, from: u64, to: u64) -> String {
-        let rows = self.subjects.iter().filter_map(|subject| self.table?.row(subject));
+        let rows = self.subjects.iter().filter_map(|subject| self.table.row(subject));
         let cells = rows.flat_map(|row| row.cells.iter().flatten());
         let cells = cells.filter(|cell| (from..=to).contains(&cell.point));
         let level = Range::new(cells.map(|cell| cell.median.value));
         let unit = self.unit(&[level.0, level.1]);
-        let symbol = if unit.symbol.is_empty() { self.metric } else { &unit.symbol };
+        let symbol = if unit.symbol.is_empty() { self.metric() } else { &unit.symbol };
         match (unit.figure(level.0), unit.figure(level.1)) {
             (min, max) if min == max => format!("at {max} {symbol}"),
             (min, max) => format!("between {min} and {max} {symbol}"),
@@ -146,14 +122,7 @@ impl<'a> Names<'a> {
 
     /// The label of `subject`.
     pub fn label(&self, subject: &str) -> Part {
-        let row = self.table.and_then(|table| table.row(subject));
-        let mut subjects = self.workload.into_iter().flat_map(|workload| &workload.subjects);
-        let label = match row {
-            Some(row) => &row.label,
-            None => subjects
-                .find(|info| info.name == subject)
-                .map_or(subject, |info| info.label.as_str()),
-        };
+        let label = self.table.row(subject).map_or(subject, |row| &row.label);
         Part::Subject(label.to_owned())
     }
 
@@ -179,55 +148,56 @@ impl<'a> Names<'a> {
         &self.qualifier
     }
 
+    /// The metric's name.
+    pub fn metric(&self) -> &'a str {
+        &self.table.metric.name
+    }
+
     /// Whether less of the metric is better.
     pub(crate) fn is_cost(&self) -> bool {
-        self.table.is_none_or(|table| table.metric.lower_is_better)
+        self.table.metric.lower_is_better
     }
 
     /// What a figure is the time of: `write + wait + dispatch`; nothing where it is no time.
     pub(crate) fn operation(&self) -> Option<&'a str> {
-        let metric = &self.table.filter(|table| table.metric.unit == "ns")?.metric;
-        Some(metric.about.as_str()).filter(|about| !about.is_empty())
+        let metric = &self.table.metric;
+        Some(metric.about.as_str()).filter(|about| metric.unit == "ns" && !about.is_empty())
     }
 
     /// Whether the finding is about the workload's headline metric.
     pub fn is_headline(&self) -> bool {
-        self.table.is_none_or(|table| table.headline)
+        self.table.headline
     }
 
     /// The axis, for people: `dead connections`.
     pub fn axis(&self) -> &'a str {
-        let of_workload = self.workload.map_or("points", |workload| workload.axis.as_str());
-        self.table.map_or(of_workload, |table| &table.axis)
+        &self.table.axis
     }
 
     /// Whether the table has one point only.
     pub fn has_one_point(&self) -> bool {
-        self.table.is_some_and(|table| table.points.len() <= 1)
+        self.table.points.len() <= 1
     }
 
     /// The ratio of the workload, where the table has one.
     pub fn shares(&self) -> Option<&'a Shares> {
-        self.table?.shares.as_ref()
+        self.table.shares.as_ref()
     }
 
     /// How many of the part there are for each of the whole at `point`, where the axis counts the part and
     /// the ratio is written as a multiple.
     pub fn multiple_at(&self, point: u64) -> Option<f64> {
-        self.table?.multiple_at(point)
+        self.table.multiple_at(point)
     }
 
     /// The same for a position between points.
     pub fn multiple_between(&self, position: f64) -> Option<f64> {
-        self.table?.multiple_between(position)
+        self.table.multiple_between(position)
     }
 
     /// A point: `16 threads per CPU`, or else `100 dead connections`.
     pub fn point(&self, point: u64) -> String {
-        match self.table {
-            Some(table) => point_of(table, point),
-            None => format::counted(&format::count(point), self.axis()),
-        }
+        point_of(self.table, point)
     }
 
     /// Points, with how many there are for each of the whole: `8 and 16 threads (4 and 8 per CPU)`.
@@ -246,7 +216,7 @@ impl<'a> Names<'a> {
 
     /// The unit of the metric: `ns`.
     pub fn metric_unit(&self) -> &'a str {
-        self.table.map_or("", |table| &table.metric.unit)
+        &self.table.metric.unit
     }
 
     /// The unit in which these figures of the metric are readable.

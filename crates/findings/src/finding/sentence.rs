@@ -28,15 +28,6 @@ impl Sentence {
     pub fn parts(&self) -> &[Part] {
         &self.0
     }
-
-    /// The sentence without the full stop at its end, for a list.
-    #[must_use]
-    pub fn without_full_stop(mut self) -> Self {
-        if let Some(Part::Text(last)) = self.0.last_mut() {
-            last.truncate(last.trim_end_matches('.').len());
-        }
-        self
-    }
 }
 
 impl Serialize for Sentence {

@@ -47,6 +47,11 @@ pub fn fall(times: f64) -> String {
     format!("÷{}", significant(times))
 }
 
+/// What something is multiplied or divided by: `×1.80`, `÷1.39`.
+pub(crate) fn change(by: f64) -> String {
+    if by >= 1.0 { factor(by) } else { fall(1.0 / by) }
+}
+
 /// With a capital letter at its start.
 pub fn capitalized(words: &str) -> String {
     let mut letters = words.chars();

@@ -252,7 +252,10 @@ mod tests {
 
     fn sentence(figure: Figure, base: Figure) -> String {
         let subjects = ["a".to_owned(), "b".to_owned()];
-        let names = Names::plain(&subjects, None);
+        let cells = ["a", "b"].map(|name| fixtures::cell("w", name, 1, 0).samples("t", vec![1.0]));
+        let workload = fixtures::workload("w").time("t").subjects(["a", "b"]);
+        let analysis = analysis::analyse(&fixtures::run(workload).cells(cells).complete());
+        let names = Names::of_table(&subjects, &analysis.tables[0], String::new());
         Difference::sentence(&[Difference::at("x", figure.relation_to(base))], &names).to_string()
     }
 

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::finding::clusters::{Cluster, clustered};
 use crate::finding::verdict::{of_class, of_grown};
-use crate::format::{class, clauses, count, divided, exponent_of, factor, significant};
+use crate::format::{class, clauses, count, divided, exponent_of, factor, interval, significant};
 use crate::reasons;
 use analysis::{Class, GrowthReason, Remedy};
 
@@ -62,9 +62,7 @@ impl FindingKind for Growth {
             }
             _ => {
                 let factors: Vec<f64> = all.iter().map(|growth| growth.factor.value).collect();
-                clustered(&factors, to, names, |number, cluster| {
-                    growth_text(all, (number, cluster), names)
-                })
+                clustered(&factors, to, names, factor, |cluster| growth_text(all, cluster, names))
             }
         }
     }
@@ -72,13 +70,10 @@ impl FindingKind for Growth {
     /// `×375 (95 % CI 360–391), exponent 1.00 without the constant part (95 % CI 0.99–1.01)`.
     fn detail(&self, names: &Names<'_>) -> String {
         let Some(figure) = known_factor(self).map(factor) else { return String::new() };
-        let figure = match names.with_ci(&figure, self.factor, significant) {
+        let figure = match self.class {
             // The sentence has levels only.
-            ci if self.class == Class::Constant && names.is_single() && !ci.is_empty() => {
-                format!("{figure} ({ci})")
-            }
-            _ if self.class == Class::Constant && names.is_single() => figure,
-            text => text,
+            Class::Constant => format!("{figure}{}", interval(self.factor, significant)),
+            _ => names.with_ci(&figure, self.factor, significant),
         };
         let exponent = exponent_of(self).filter(|_| self.class != Class::Constant);
         let because = because(self).filter(|_| self.class == Class::Grows);
@@ -117,23 +112,18 @@ fn common_class(all: &[Growth]) -> Class {
     if all.iter().all(|growth| growth.class == first) { first } else { shared_class(first) }
 }
 
-/// ` are linear: ×870 to ×1,003 from 10 to 10,000 watched descriptors; 3.4 to 4.1 ms per wait at 10,000`; of a further cluster
-/// ` ×20.0, 82.0 µs`.
-fn growth_text(all: &[Growth], (number, cluster): (usize, &Cluster), names: &Names<'_>) -> String {
-    let factors = cluster.factors.format(factor);
-    let level = &cluster.level;
-    if number > 0 {
-        return format!(" {factors}, {level}");
-    }
+/// ` are linear: ×870 to ×1,003 from 10 to 10,000 watched descriptors; 3.4 to 4.1 ms per wait at 10,000`.
+fn growth_text(all: &[Growth], cluster: &Cluster, names: &Names<'_>) -> String {
+    let Cluster { members, factors, level } = cluster;
     let word = class(common_class(all));
-    let is_single = cluster.members.len() == 1;
+    let is_single = members.len() == 1;
     let verb = match common_class(all) {
         Class::Grows | Class::Falls if is_single => word.to_owned(),
         Class::Grows | Class::Falls => word.trim_end_matches('s').to_owned(),
         _ => format!("{} {word}", if is_single { "is" } else { "are" }),
     };
     let to = all[0].to;
-    let range = names.range(cluster.members.iter().map(|&member| all[member].from), to);
+    let range = names.range(members.iter().map(|&member| all[member].from), to);
     let per = names.operation().map(|operation| format!(" per {operation}")).unwrap_or_default();
     let (qualifier, at) = (names.qualifier(), names.number(to));
     format!("{qualifier} {verb}: {factors} {range}; {level}{per} at {at}")

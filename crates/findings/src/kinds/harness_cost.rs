@@ -34,7 +34,7 @@ impl FindingKind for HarnessCost {
         let span = medians.format(|figure| unit.figure(figure));
         let [low, high] = [ends.0, ends.1].map(|end| unit.figure(end));
         let metric =
-            if names.is_headline() { String::new() } else { format!("{}, ", names.metric) };
+            if names.is_headline() { String::new() } else { format!("{}, ", names.metric()) };
         let head =
             format!("The harness itself costs {span} {} per operation ({metric}", unit.symbol);
         let ci = text(format!(", {})", ci(&low, &high)));

@@ -86,8 +86,8 @@ fn curve(mode: &Mode, unit: &Unit) -> String {
     }
 }
 
-/// How the samples are divided among the modes.
-fn division(modes: &Modes) -> String {
+/// How the samples are divided among the modes: `rounds 2 and 5 have the upper one`.
+pub fn division(modes: &Modes) -> String {
     let all = if modes.modes.len() == 2 {
         "both modes".to_owned()
     } else {

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::format::factor;
-use crate::thresholds::{RANKING_BANDS, RANKING_SAME_FACTOR_MAX};
+use crate::thresholds::GROUP_FACTOR_MAX;
 use analysis::{RankedSubject, Table};
 
 pub use analysis::Ranking;
@@ -67,7 +67,7 @@ fn selected(table: &Table) -> Vec<&Ranking> {
 /// `byte-block leads with 3.60 M acquisitions/s; futex and std are ×1.10 behind; byte ×7.00`.
 fn order(subjects: &[RankedSubject], best: &RankedSubject, names: &Names<'_>) -> Vec<Part> {
     let is_first =
-        |ranked: &&RankedSubject| ranked.rank == 1 && ranked.behind.value < RANKING_BANDS[0];
+        |ranked: &&RankedSubject| ranked.rank == 1 && ranked.behind.value < GROUP_FACTOR_MAX;
     let (first, behind): (Vec<&RankedSubject>, Vec<&RankedSubject>) =
         subjects.iter().partition(is_first);
     // Those far behind would make it thousands where it is millions.
@@ -77,40 +77,19 @@ fn order(subjects: &[RankedSubject], best: &RankedSubject, names: &Names<'_>) ->
         [_] => format!(" leads with {level}"),
         _ => format!(" can't be distinguished ({level})"),
     }));
-    for (index, group) in groups(behind).iter().enumerate() {
+    let is_one_group = |a: &&RankedSubject, b: &&RankedSubject| {
+        (a.rank == 1) == (b.rank == 1) && b.behind.value < GROUP_FACTOR_MAX * a.behind.value
+    };
+    for (index, group) in behind.chunk_by(is_one_group).enumerate() {
         parts.push(text("; "));
         parts.extend(group_labels(group, names));
         let is = if group.len() == 1 { " is" } else { " are" };
         let (is, behind) = if index == 0 { (is, " behind") } else { ("", "") };
         let doubt = if group[0].rank == 1 { ", but not surely" } else { "" };
-        parts.push(text(format!("{is} {}{behind}{doubt}", factors(group))));
+        let factors = Range::new(group.iter().map(|ranked| ranked.behind.value)).format(factor);
+        parts.push(text(format!("{is} {factors}{behind}{doubt}")));
     }
     parts
-}
-
-/// Those that are behind by about as much, and as surely.
-fn groups(behind: Vec<&RankedSubject>) -> Vec<Vec<&RankedSubject>> {
-    let band = |ranked: &RankedSubject| {
-        let bounds = RANKING_BANDS.iter().filter(|bound| ranked.behind.value >= **bound);
-        (bounds.count(), ranked.rank == 1)
-    };
-    let mut groups: Vec<Vec<&RankedSubject>> = Vec::new();
-    for ranked in behind {
-        match groups.last_mut() {
-            Some(group) if band(group[0]) == band(ranked) => group.push(ranked),
-            _ => groups.push(vec![ranked]),
-        }
-    }
-    groups
-}
-
-/// How far a group is behind: `×1.10`, or `×300 to ×450`.
-fn factors(group: &[&RankedSubject]) -> String {
-    let range = Range::new(group.iter().map(|ranked| ranked.behind.value));
-    if range.1 < RANKING_SAME_FACTOR_MAX * range.0 {
-        return factor((range.0 * range.1).sqrt());
-    }
-    range.format(factor)
 }
 
 fn group_labels(group: &[&RankedSubject], names: &Names<'_>) -> Vec<Part> {

@@ -5,7 +5,7 @@ use super::prelude::*;
 use super::{speedup::Speedup, trend::Trend};
 use crate::finding::advice::compared;
 use crate::format::factor;
-use crate::thresholds::{SPREAD_FACTOR_MIN, SPREAD_GROUP_FACTOR_MAX};
+use crate::thresholds::{GROUP_FACTOR_MAX, SPREAD_FACTOR_MIN};
 use analysis::{ComparisonOutcome, Row, Table};
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ impl FindingKind for Spread {
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let Self { best, level, point, behind } = &all[0];
         let mut parts: Vec<Part> = Vec::new();
-        let groups = behind.chunk_by(|a, b| a.1 < SPREAD_GROUP_FACTOR_MAX * b.1);
+        let groups = behind.chunk_by(|a, b| a.1 < GROUP_FACTOR_MAX * b.1);
         for (index, group) in groups.enumerate() {
             let factors = Range::new(group.iter().map(|(_, factor)| *factor)).format(factor);
             let be = if group.len() == 1 { "is" } else { "are" };

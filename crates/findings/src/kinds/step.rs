@@ -1,7 +1,7 @@
 //! Where a curve jumps.
 
 use super::prelude::*;
-use crate::format::{self, clauses, count, interval};
+use crate::format::{change, clauses, count, interval};
 use analysis::Estimate;
 
 pub use analysis::Step;
@@ -34,7 +34,7 @@ impl FindingKind for Step {
             let at = Range::new(all.iter().map(|step| step.at.value));
             format!("at {}", names.positions(at))
         };
-        let (verb, factors) = (names.verb("steps", "step"), factors.format(step_factor));
+        let (verb, factors) = (names.verb("steps", "step"), factors.format(change));
         names.claim(format!(" {verb} {direction} {factors} {position}"))
     }
 
@@ -47,19 +47,14 @@ impl FindingKind for Step {
             (false, None) => format!("at {}{}", whole(self.at.value), interval(self.at, whole)),
         };
         let Estimate { value, low, high } = self.factor;
-        let figure = (!names.is_single()).then(|| step_factor(value));
+        let figure = (!names.is_single()).then(|| change(value));
         let position = Some(position).filter(|text| !text.is_empty());
         let size_at = figure.into_iter().chain(position).collect::<Vec<_>>().join(" ");
         let what =
             if self.between.is_some() { "factor of the rounds" } else { "95 % CI of the factor" };
-        let factors = || format!("{what} {}–{}", step_factor(low), step_factor(high));
+        let factors = || format!("{what} {}–{}", change(low), change(high));
         clauses([Some(size_at), (low < high).then(factors)])
     }
-}
-
-/// `×1.80` up, `÷1.39` down.
-fn step_factor(factor: f64) -> String {
-    if factor >= 1.0 { format::factor(factor) } else { format::fall(1.0 / factor) }
 }
 
 /// `between 1,000 and 2,000`.

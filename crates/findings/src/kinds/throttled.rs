@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::caveats::cpu_taken::quota;
 use crate::format::{count, counted, percent, ratio, time};
-use crate::thresholds::THROTTLED_SHARES;
+use crate::thresholds::STEAL_SHARES;
 use analysis::{Row, Table};
 use model::{MetricRole, QUOTA, QUOTA_PERIOD_US, Throttling};
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ impl Throttled {
                 *sum = sum.plus(&used);
             }
         }
-        points.retain(|_, used| used.share() >= THROTTLED_SHARES[0]);
+        points.retain(|_, used| used.share() >= STEAL_SHARES[0]);
         let from = *points.keys().next()?;
         let (point, last) = points.pop_last()?;
         let latency_ns = |role: MetricRole| {

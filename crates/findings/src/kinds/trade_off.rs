@@ -2,12 +2,9 @@
 //! the most.
 
 use super::prelude::*;
-use crate::format::{ci, divided, factor, significant};
+use crate::format::{change, ci, factor, significant};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
-
-/// Less than this share is written as what it is divided by.
-const SHARE_MIN: f64 = 0.5;
 
 /// Two rivals at both ends of the range that they share, the first end at one of the part for each of the
 /// whole or more.
@@ -103,9 +100,4 @@ impl TradeOff {
         };
         Some(Self { from, to, rate_from, rate_to, cpu: cpu(from).zip(cpu(to)) })
     }
-}
-
-/// `×1.02`, or below half as what it is divided by: `÷350`.
-fn change(ratio: f64) -> String {
-    if ratio < SHARE_MIN { divided(ratio) } else { factor(ratio) }
 }

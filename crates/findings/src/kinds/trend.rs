@@ -70,9 +70,7 @@ impl FindingKind for Trend {
             }
             RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => {
                 let falls: Vec<f64> = all.iter().map(|rate| 1.0 / rate.factor.value).collect();
-                clustered(&falls, to, names, |number, cluster| {
-                    fall_text(all, (number, cluster), names)
-                })
+                clustered(&falls, to, names, fall, |cluster| fall_text(all, cluster, names))
             }
         }
     }
@@ -115,18 +113,15 @@ impl FindingKind for Trend {
 }
 
 /// ` fall ÷1.28 to ÷1.51 from 10 to 1,000 tokens, leaving 1.01 to 1.59 M tokens/s`, ` peaks at 100, then falls
-/// ÷1.21 to 1,000 tokens, leaving 236 k tokens/s`; of a further cluster ` ÷6.36, 966 k tokens/s`.
-fn fall_text(all: &[Trend], (number, cluster): (usize, &Cluster), names: &Names<'_>) -> String {
-    let (factors, level) = (cluster.factors.format(fall), &cluster.level);
-    if number > 0 {
-        return format!(" {factors}, {level}");
-    }
-    let is_single = cluster.members.len() == 1;
-    let rates = || cluster.members.iter().map(|&member| &all[member]);
+/// ÷1.21 to 1,000 tokens, leaving 236 k tokens/s`.
+fn fall_text(all: &[Trend], cluster: &Cluster, names: &Names<'_>) -> String {
+    let Cluster { members, factors, level } = cluster;
+    let is_single = members.len() == 1;
+    let rates = || members.iter().map(|&member| &all[member]);
     let (qualifier, word, to) = (names.qualifier(), trend(all[0].trend), all[0].to);
     let verb = if is_single { word } else { word.trim_end_matches('s') };
     let range = names.range(rates().map(|rate| rate.from), to);
-    if !cluster.factors.1.is_finite() {
+    if rates().any(|rate| rate.factor.value <= 0.0) {
         return format!("{qualifier} {verb} to nothing {range}");
     }
     let peaks: Option<BTreeSet<u64>> = rates().map(|rate| Some(rate.peak?.at)).collect();

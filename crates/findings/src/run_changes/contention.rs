@@ -13,7 +13,8 @@ pub(crate) fn sentence(label: &str, contention: &Contention) -> String {
     };
     let Estimate { value, low, high } = *control;
     let alike = alike(*control_verdict).map(|word| format!("{word}, {}", factor(value)));
-    let control = with_interval(alike.map_or_else(|| times(*control), |text| (text, [low, high])));
+    let control =
+        with_interval(alike.map_or_else(|| slowdown_text(*control), |text| (text, [low, high])));
     let apart = match shared.as_str() {
         "" => String::new(),
         shared => format!(", which do not share {shared},"),
@@ -21,7 +22,7 @@ pub(crate) fn sentence(label: &str, contention: &Contention) -> String {
     format!(
         "{} is {}{}; by {}{apart} it is {control}",
         head(label, contention),
-        with_interval(times(*slowdown)),
+        with_interval(slowdown_text(*slowdown)),
         locks(contention),
         counted(&count(contention.point), &contention.separate),
     )
@@ -31,8 +32,8 @@ pub(crate) fn sentence(label: &str, contention: &Contention) -> String {
 /// by processes 1.26 times slower`.
 pub fn short_sentence(label: &str, contention: &Contention) -> String {
     let Contention { slowdown, control, control_verdict, separate, .. } = contention;
-    let control = alike(*control_verdict).map_or_else(|| times(*control).0, str::to_owned);
-    let (head, slowdown) = (head(label, contention), times(*slowdown).0);
+    let control = alike(*control_verdict).map_or_else(|| slowdown_text(*control).0, str::to_owned);
+    let (head, slowdown) = (head(label, contention), slowdown_text(*slowdown).0);
     format!("{head} is {slowdown}{}, and by {separate} {control}", locks(contention))
 }
 
@@ -60,7 +61,7 @@ fn locks(contention: &Contention) -> String {
 }
 
 /// `70.5 times slower`, and the ends of its interval.
-fn times(slowdown: Estimate) -> (String, [f64; 2]) {
+pub(crate) fn slowdown_text(slowdown: Estimate) -> (String, [f64; 2]) {
     let Estimate { value, low, high } = slowdown;
     if value >= 1.0 {
         return (format!("{} times slower", significant(value)), [low, high]);

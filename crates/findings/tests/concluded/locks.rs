@@ -402,10 +402,12 @@ fn blocking_has_both_ends() {
 }
 
 #[test]
-fn a_control_that_is_caught_is_a_finding_and_nothing_else() {
-    let analysis = drawn(&[TICKET, FUTEX], 0, "control");
-    let sentence_of = sentence(&analysis, Kind::Control, "broken").unwrap();
-    assert_eq!(sentence_of, "broken, which is wrong on purpose, was caught in 30 of 30 cells.");
+fn a_control_that_is_caught_is_trusted_and_nothing_else() {
+    let run = run(&[TICKET, FUTEX], &[], &mut Rng::with_seed(1));
+    let trust = findings::Answer::new(&run, &findings::conclude(&run)).trust;
+    assert_eq!(trust.controls_caught, ["broken"]);
+    let analysis = analyse(&run);
+    assert!(analysis.findings.iter().all(|finding| !finding.sentence.contains("broken")));
     assert!(
         analysis.tables.iter().all(|table| table.rows.iter().all(|row| row.subject != "broken"))
     );
@@ -432,10 +434,8 @@ fn a_measured_control_comes_first() {
          were right"
     );
     assert!(first.remedy.starts_with("don't trust this run"), "{}", first.remedy);
-    assert_eq!(
-        sentence(&analysis, Kind::Control, "broken").unwrap(),
-        "broken, which is wrong on purpose, was caught in 27 of 30 cells; 1 did not finish."
-    );
+    let trust = findings::Answer::new(&run, &findings::conclude(&run)).trust;
+    assert_eq!(trust.controls_caught, [""; 0]);
     assert!(
         analysis.tables.iter().all(|table| table.rows.iter().all(|row| row.subject != "broken"))
     );

@@ -208,7 +208,7 @@ impl HeldConnections {
                 self.last_replied = self.last_replied.max(Some(number));
                 if !head.keeps() {
                     outcome.errors.count(Kind::Short);
-                    outcome.closings += &Closings::of(1, &head);
+                    outcome.closings += &Closings::new(1, &head);
                     return;
                 }
                 // An end that came with the reply is reported again.

@@ -245,14 +245,14 @@ impl ReplyHead {
     }
 }
 
-/// A head with its lines, and its length if it is all there. The room for lines is not cleared for each reply.
+/// A head with its lines, and its length if it is all there. The memory of `lines` is not cleared for each reply.
 fn response<'h, 'b>(
     input: &'b [u8],
-    room: &'h mut [MaybeUninit<Header<'b>>; HEADERS_MAX],
+    lines: &'h mut [MaybeUninit<Header<'b>>; HEADERS_MAX],
 ) -> Result<(Response<'h, 'b>, Status<usize>), ()> {
     let mut response = Response::new(&mut []);
     let parsed = ParserConfig::default()
-        .parse_response_with_uninit_headers(&mut response, input, room)
+        .parse_response_with_uninit_headers(&mut response, input, lines)
         .map_err(|_| ())?;
     Ok((response, parsed))
 }

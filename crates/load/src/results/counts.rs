@@ -260,7 +260,7 @@ impl Closings {
     }
 
     /// Of a connection that ends with a reply, after so many, of this head.
-    pub fn of(replies: u64, head: &ReplyHead) -> Closings {
+    pub fn new(replies: u64, head: &ReplyHead) -> Closings {
         let (announced, http_10) =
             (u64::from(head.announces_end), u64::from(head.announces_end && head.is_http_10));
         let (replies_min, replies_max, unannounced) = (replies, replies, 1 - announced);

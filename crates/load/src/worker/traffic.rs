@@ -220,7 +220,7 @@ impl LoadWorker<'_> {
         connection.served_ns = self.now_ns;
         self.quiet.end(request.sent_ns.max(self.zero_ns), self.now_ns);
         if !whole.head.keeps() && self.plan.keep_alive {
-            self.tally.part.counts.closings += &Closings::of(connection.replies, &whole.head);
+            self.tally.part.counts.closings += &Closings::new(connection.replies, &whole.head);
         }
         self.tally.roll(self.now_ns, self.requests_in_flight);
         let status = whole.head.status;

@@ -4,12 +4,12 @@
 
 use super::material::{Content, Format, Head, Material, What, in_order, missing, unit, x};
 use crate::text::notes;
-use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
+use ::csv::{Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
 use model::{Parameters, Run, Value};
 use printable::{for_spreadsheet, one_line};
 use std::collections::BTreeSet;
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
@@ -56,7 +56,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The line of names. A parameter that is called like another column says that it is one.
-    fn header(&self, rest: &str) -> ByteRecord {
+    fn header(&self, rest: &str) -> Vec<String> {
         let right = || OF_METRIC.split(' ').chain(rest.split(' '));
         let is_fixed = |name: &str| LEFT.split(' ').chain(right()).any(|column| column == name);
         let parameters = self.parameters.iter().map(|&name| {
@@ -65,7 +65,7 @@ impl<'a> Columns<'a> {
         });
         let [left, right] = [LEFT.split(' ').collect(), right().collect::<Vec<&str>>()]
             .map(|names: Vec<&str>| names.into_iter().map(str::to_owned));
-        left.chain(parameters).chain(right).collect::<Vec<String>>().into()
+        left.chain(parameters).chain(right).collect()
     }
 
     /// What all rows of one series have in common.
@@ -75,8 +75,7 @@ impl<'a> Columns<'a> {
         subject: &str,
         parameters: &Parameters,
         metric: (&str, &str),
-    ) -> CsvLine {
-        let mut record = ByteRecord::from(vec![self.run.summary.id.as_str()]);
+    ) -> Vec<String> {
         let text = |text: &str| for_spreadsheet(text).into_owned();
         let parameter = |name: &&str| match parameters.get(*name) {
             Some(Value::Word(word)) => text(word),
@@ -85,32 +84,16 @@ impl<'a> Columns<'a> {
             None => String::new(),
         };
         let parameters = self.parameters.iter().map(parameter);
-        let fields = [workload, subject].map(text).into_iter().chain(parameters);
-        for field in fields.chain([metric.0, metric.1].map(text)) {
-            record.push_field(field.as_bytes());
-        }
-        CsvLine { common: record.len(), record, text: String::new() }
+        let names = [workload, subject].map(text).into_iter();
+        let run = [self.run.summary.id.clone()].into_iter();
+        run.chain(names).chain(parameters).chain([metric.0, metric.1].map(text)).collect()
     }
 }
 
-/// A row that is filled anew for each sample, without room being asked for each time.
-struct CsvLine {
-    record: ByteRecord,
-    common: usize,
-    text: String,
-}
-
-impl CsvLine {
-    fn write(&mut self, out: &mut Out, fields: &[&dyn Display]) -> io::Result<()> {
-        self.record.truncate(self.common);
-        for field in fields {
-            self.text.clear();
-            // Writing to a String can't fail.
-            let _ = write!(self.text, "{field}");
-            self.record.push_field(self.text.as_bytes());
-        }
-        out.write_byte_record(&self.record).map_err(plain)
-    }
+/// A row: what all of its series have in common, and its own fields.
+fn write_row(out: &mut Out, series: &[String], fields: &[&dyn Display]) -> io::Result<()> {
+    let own: Vec<String> = fields.iter().map(ToString::to_string).collect();
+    out.write_record(series.iter().chain(&own)).map_err(plain)
 }
 
 /// The error of the file itself: a closed pipe stays a closed pipe.
@@ -122,16 +105,17 @@ fn plain(error: ::csv::Error) -> io::Error {
 }
 
 fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
-    out.write_byte_record(&columns.header(OF_SAMPLE)).map_err(plain)?;
+    out.write_record(columns.header(OF_SAMPLE)).map_err(plain)?;
     for (workload, cell) in in_order(run) {
         let key = &cell.key;
-        let line = |metric| columns.series(&key.workload, &key.subject, &key.parameters, metric);
+        let series_of =
+            |metric| columns.series(&key.workload, &key.subject, &key.parameters, metric);
         for metric in &cell.metrics {
-            let mut line = line((&metric.name, unit(workload, &metric.name)));
+            let series = series_of((&metric.name, unit(workload, &metric.name)));
             for (n, value) in metric.samples.iter().enumerate() {
                 let position = metric.positions.get(n).unwrap_or(&key.point);
                 let position = x(run, &key.workload, *position);
-                line.write(out, &[&key.round, &position, &n, value, &""])?;
+                write_row(out, &series, &[&key.round, &position, &n, value, &""])?;
             }
         }
         if let Some(missing) = missing(cell) {
@@ -140,18 +124,18 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
                 headline.map_or(("", ""), |metric| (metric.name.as_str(), metric.unit.as_str()));
             let why = for_spreadsheet(&missing);
             let point = x(run, &key.workload, key.point);
-            line(metric).write(out, &[&key.round, &point, &"", &"", &why])?;
+            write_row(out, &series_of(metric), &[&key.round, &point, &"", &"", &why])?;
         }
     }
     Ok(())
 }
 
 fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<()> {
-    out.write_byte_record(&columns.header(OF_POINT)).map_err(plain)?;
+    out.write_record(columns.header(OF_POINT)).map_err(plain)?;
     for table in &material.analysis().tables {
         for row in &table.rows {
             let metric = (table.metric.name.as_str(), table.metric.unit.as_str());
-            let mut line = columns.series(&table.workload, &row.subject, &table.parameters, metric);
+            let series = columns.series(&table.workload, &row.subject, &table.parameters, metric);
             for (column, cell) in row.cells.iter().enumerate() {
                 let point = x(material.run, &table.workload, table.points[column]).to_string();
                 let figures = match cell {
@@ -160,7 +144,7 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
                 };
                 let why = for_spreadsheet(&why(table, row, column)).into_owned();
                 let fields = [&point].into_iter().chain(&figures).chain([&why]);
-                line.write(out, &fields.map(|field| field as _).collect::<Vec<&dyn Display>>())?;
+                out.write_record(series.iter().chain(fields)).map_err(plain)?;
             }
         }
     }

@@ -165,7 +165,7 @@ impl Plot<'_> {
     fn medians(&self, out: &mut dyn Write, number: usize, row: &Row) -> io::Result<()> {
         writeln!(out, "\n{} << EOD", self.block("medians", number))?;
         for at in row.cells.iter().flatten() {
-            let figure = |recorded: f64| Short(recorded / self.unit.per);
+            let figure = |recorded: f64| short(recorded / self.unit.per);
             let median = at.median;
             let (low, high) = (figure(median.low), figure(median.high));
             writeln!(out, "{} {} {low} {high}", at.point, figure(median.value))?;
@@ -182,7 +182,7 @@ impl Plot<'_> {
             let mut figures: Vec<f64> = Vec::new();
             for (position, recorded) in self.calls(row) {
                 let figure = recorded / self.unit.per;
-                writeln!(out, "{position} {}", Short(figure))?;
+                writeln!(out, "{position} {}", short(figure))?;
                 figures.push(figure);
             }
             writeln!(out, "EOD")?;
@@ -218,15 +218,15 @@ impl Plot<'_> {
         let all = quoted(&format!("every call of {rounds} is a dot; the lines are medians"));
         let [above, calls] = [height.above, height.samples].map(|number| count(number as u64));
         let above = format!("{above} of {calls} calls took longer and lie at the upper edge");
-        let (whole, above) = (Short(height.whole), quoted(&above));
-        writeln!(out, "top = exists(\"whole\") ? {whole} : {}", Short(height.top))?;
+        let (whole, above) = (short(height.whole), quoted(&above));
+        writeln!(out, "top = exists(\"whole\") ? {whole} : {}", short(height.top))?;
         writeln!(out, "set title title.\"\\n\".{all}.({whole} > top ? \"\\n\".{above} : '')")?;
         let far = self
             .points()
             .map(|at| at.point)
             .chain(self.rows.iter().flat_map(|row| self.calls(row).map(|(position, _)| position)));
         writeln!(out, "set xrange [0:{}]", far.max().unwrap_or(1).max(1))?;
-        writeln!(out, "set yrange [{}:top]", Short(height.bottom))?;
+        writeln!(out, "set yrange [{}:top]", short(height.bottom))?;
         let series = || (1..).zip(&self.rows);
         let medians =
             |number: usize| format!("{} using 1:2 with lines", self.block("medians", number));
@@ -303,13 +303,13 @@ impl Span {
     fn write(&self, out: &mut dyn Write, axis: char) -> io::Result<&'static str> {
         let Span { min, max } = *self;
         if min > 0.0 && max / min >= LOGARITHMIC_FROM {
-            let (from, to) = (Short(min / 1.25), Short(max * 1.25));
+            let (from, to) = (short(min / 1.25), short(max * 1.25));
             writeln!(out, "set logscale {axis}")?;
             writeln!(out, "set {axis}range [{from}:{to}]")?;
             return Ok("1");
         }
         let to = if max > 0.0 { max * 1.05 } else { 1.0 };
-        writeln!(out, "set {axis}range [{}:{}]", Short(min.min(0.0)), Short(to))?;
+        writeln!(out, "set {axis}range [{}:{}]", short(min.min(0.0)), short(to))?;
         Ok("1")
     }
 
@@ -320,39 +320,25 @@ impl Span {
         let Span { min, max } = *self;
         if max / min < LOGARITHMIC_FROM || !min.is_finite() {
             let max = if max > 0.0 { max } else { 1.0 };
-            writeln!(out, "set xrange [0:{}]", Short(max * 1.05))?;
+            writeln!(out, "set xrange [0:{}]", short(max * 1.05))?;
             return Ok("1");
         }
         let zero = min / 10_f64.sqrt();
-        let (from, to) = (Short(zero / 1.25), Short(max * 1.25));
-        writeln!(out, "set logscale x\nset xrange [{from}:{to}]\nzero = {}", Short(zero))?;
+        let (from, to) = (short(zero / 1.25), short(max * 1.25));
+        writeln!(out, "set logscale x\nset xrange [{from}:{to}]\nzero = {}", short(zero))?;
         // Ticks of a logarithmic axis would stand between zero and the smallest point as well.
         let decade = 10_f64.powf(min.log10().ceil());
-        writeln!(out, "set xtics {},10 rangelimited\nset xtics add ('0' zero)", Short(decade))?;
-        let crack = Short(min / 10_f64.powf(0.25));
+        writeln!(out, "set xtics {},10 rangelimited\nset xtics add ('0' zero)", short(decade))?;
+        let crack = short(min / 10_f64.powf(0.25));
         writeln!(out, "set label 1 '//' at first {crack},graph 0 center front")?;
         Ok("($1 > 0 ? $1 : zero)")
     }
 }
 
-/// A figure with seven digits that mean something: finer than any screen.
-struct Short(f64);
-
-impl std::fmt::Display for Short {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let size = self.0.abs();
-        if size == 0.0 || !size.is_finite() {
-            return f.write_str("0");
-        }
-        let decimals = (6.0 - size.log10().floor()).max(0.0);
-        if decimals > 12.0 {
-            return write!(f, "{:e}", self.0);
-        }
-        let text = format!("{:.*}", decimals as usize, self.0);
-        let text =
-            if decimals > 0.0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        f.write_str(text)
-    }
+/// A figure with seven digits that mean something: finer than any screen. What is not finite is 0.
+fn short(figure: f64) -> f64 {
+    let rounded = format!("{figure:.6e}").parse().unwrap_or_default();
+    if figure.is_finite() { rounded } else { 0.0 }
 }
 
 /// Text between quotes within which gnuplot takes everything as it is, but for the quote itself.
@@ -379,11 +365,11 @@ mod tests {
             (1e9, "1000000000"),
             (0.000_123_456_789, "0.0001234568"),
             (-2.5, "-2.5"),
-            (3e-20, "3e-20"),
+            (f64::INFINITY, "0"),
             (10.0, "10"),
         ];
         for (figure, text) in figures {
-            assert_eq!(Short(figure).to_string(), text);
+            assert_eq!(short(figure).to_string(), text);
         }
     }
 

@@ -9,7 +9,7 @@ use super::spark;
 use super::view::{Analysed, anchor};
 use crate::text;
 use analysis::Table;
-use findings::answer::{Answer, FigureList};
+use findings::answer::{Answer, FigureList, Remark};
 use findings::format::{count, counted};
 use findings::{Finding, Kind, Section, Sentence, Tone};
 use maud::{Markup, html};
@@ -122,7 +122,6 @@ impl Layout<'_> {
 
     /// What follows what stops scaling and what changes sides.
     fn rest(&self, level: &str, answer: &Answer) -> Markup {
-        let Answer { undecided, not_measured, trust, .. } = answer;
         html! {
             @let worth_knowing = [&answer.levels[..], &answer.worth_knowing].concat();
             (self.statements(level, "Worth knowing", &worth_knowing))
@@ -130,10 +129,11 @@ impl Layout<'_> {
                 @for list in &answer.figures { (figures(self.run, list, answer.figures.len() > 1)) }
                 (self.holdings("Does not grow", answer, true))
                 (self.holdings("Holds or rises", answer, false))
-                (line("Not decided", &undecided.sentence.to_string(), &undecided.remedy))
-                (line("Unavailable", &not_measured.unavailable_clauses().join("; "), ""))
-                (line("Not measured", &not_measured.sentence(), ""))
-                (line("Trust", &trust.sentence(), &trust.remedy))
+                @for Remark { heading, text, remedy } in answer.remarks() {
+                    @if !text.is_empty() {
+                        (head::line(heading, &head::with_remedy(&text, remedy)))
+                    }
+                }
             }
         }
     }
@@ -275,11 +275,4 @@ fn card_of_run<'a>(
     let is_answer = |finding: &&Finding| finding.headline && finding.data.tag().tone != Tone::Open;
     let rest = conclusions.findings.iter().filter(is_answer);
     chosen.chain(rest).find(|finding| finding.workload == info.name).map(card)
-}
-
-/// A line of the answer with what to do about it; nothing where it is empty.
-fn line(heading: &str, text: &str, remedy: &str) -> Markup {
-    html! {
-        @if !text.is_empty() { (head::line(heading, &head::with_remedy(text, remedy))) }
-    }
 }

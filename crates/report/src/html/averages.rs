@@ -5,7 +5,6 @@ use super::view::Analysed;
 use super::{head as page, marks, runs};
 use crate::text::{NO_FIGURE, averages};
 use analysis::{Average, AverageColumn, AverageRow, Averages};
-use findings::format::Unit;
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
 
@@ -21,21 +20,22 @@ pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Marku
     });
     html! {
         @for (number, (run, averages)) in all.enumerate() {
-            @let name = (runs.len() > 1).then(|| runs::name(runs, run));
-            (block(run, averages, &format!("{id}-averages-{number}"), name.as_deref()))
+            (block(run, averages, &format!("{id}-averages-{number}"), &runs::suffix(runs, run)))
         }
     }
 }
 
-fn block(run: &Run, averages: &Averages, id: &str, name: Option<&str>) -> Markup {
+fn block(run: &Run, averages: &Averages, id: &str, suffix: &str) -> Markup {
     let title = averages::title(run, averages);
-    let caption = html! {
-        strong { (title) } " · " (averages::measure(averages))
-        @if let Some(name) = name { " · " (name) }
-    };
+    let caption = html! { strong { (title) } " · " (averages::measure(averages)) (suffix) };
     let body = html! {
         (head(averages))
-        tbody { @for row in &averages.rows { (line(averages, row)) } }
+        tbody { @for (row, (label, cells)) in averages.rows.iter().zip(averages::lines(averages)) {
+            tr {
+                th scope="row" title=(row.metric.about) { (label) }
+                @for cell in cells { td.number { (cell) } }
+            }
+        } }
     };
     html! {
         div.averages {
@@ -62,32 +62,6 @@ fn dot(column_index: usize) -> Markup {
     html! {
         span.dot style=(marks::look(column_index).hue()) aria-hidden="true" {}
     }
-}
-
-fn line(averages: &Averages, row: &AverageRow) -> Markup {
-    let unit = averages::unit(row);
-    let is_first_row =
-        averages.rows.first().is_some_and(|first| first.metric.name == row.metric.name);
-    html! {
-        tr {
-            th scope="row" title=(row.metric.about) { (averages::label(row, &unit)) }
-            @for (column_index, column) in averages::shown(averages) {
-                @if let Some(average) = row.figures.get(column_index).and_then(Option::as_ref) {
-                    td.number { (figure(row, average, &unit)) }
-                } @else if let Some(outcome) = averages::outcome(column).filter(|_| is_first_row) {
-                    td.number.aborted { (outcome) }
-                } @else {
-                    td.number { (NO_FIGURE) }
-                }
-            }
-        }
-    }
-}
-
-/// The mean, and its deviation set back.
-fn figure(row: &AverageRow, average: &Average, unit: &Unit) -> Markup {
-    let [mean, deviation] = averages::texts(row, average, unit);
-    html! { (mean) @if !deviation.is_empty() { span.deviation { (deviation) } } }
 }
 
 fn notes(averages: &Averages) -> Markup {

@@ -13,7 +13,7 @@ use crate::text;
 use analysis::{Estimate, PointSummary, Row, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::{Cell, HOST_NAME, Metric, Run, WorkloadInfo};
+use model::{Cell, Metric, Run, WorkloadInfo};
 use serde_json::{Map, Value, json};
 
 /// Steps to a doubling.
@@ -46,7 +46,6 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         "trajectory": info.trajectory,
         "over_time": is_over_time,
         "rounds": rounds,
-        "apart": apart(runs),
         "views": plotted.iter().map(view).collect::<Vec<_>>(),
     });
     with_looks(runs, own, &subjects)
@@ -55,6 +54,7 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
 /// The data of a plot of these `subjects` with what its runs are called, and how all look.
 pub(super) fn with_looks(runs: &[Analysed], mut data: Value, subjects: &[String]) -> String {
     data["lines"] = super::runs::lines(runs).into();
+    data["kernels"] = kernels(runs).into();
     data["subjects"] = json!(subjects);
     data["looks"] = (0..subjects.len()).map(|index| json!(marks::look(index))).collect();
     with_runs(runs, data)
@@ -68,17 +68,14 @@ pub(super) fn with_runs(runs: &[Analysed], mut data: Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }
 
-/// What tells runs apart: their kernels, where they differ, else the names of their machines.
-fn apart(runs: &[Analysed]) -> Vec<&str> {
-    let values = |key: &str| -> Vec<&str> {
-        runs.iter().map(|(run, _)| run.host_before.fact(key).unwrap_or_default()).collect()
-    };
-    let differ = |values: &Vec<&str>| values.windows(2).any(|pair| pair[0] != pair[1]);
-    let by_key = ["kernel.release", HOST_NAME].map(values);
-    // A model has no kernel, and its name says what it is.
-    let predicted = runs.iter().any(|(run, _)| analysis::is_predicted(run));
-    let differing = by_key.into_iter().find(|values| !predicted && differ(values));
-    differing.unwrap_or_else(|| vec![""; runs.len()])
+/// The kernels of runs, where they differ: a model has none, and the names of runs have their machines.
+fn kernels(runs: &[Analysed]) -> Vec<&str> {
+    let all =
+        runs.iter().map(|(run, _)| run.host_before.fact("kernel.release").unwrap_or_default());
+    let kernels: Vec<&str> = all.collect();
+    let is_predicted = runs.iter().any(|(run, _)| analysis::is_predicted(run));
+    let is_shown = !is_predicted && kernels.iter().any(|kernel| *kernel != kernels[0]);
+    if is_shown { kernels } else { Vec::new() }
 }
 
 fn view_data(runs: &[Analysed], view: &View) -> Value {

@@ -87,6 +87,18 @@ pub(crate) fn table((id, class): (&str, &str), caption: &Markup, body: &Markup) 
     }
 }
 
+/// A plot of `data`, which a script draws; `name` distinguishes it from others.
+pub(super) fn plot(name: &str, label: &str, data: String) -> Markup {
+    html! {
+        figure.plot data-plot=(name) aria-label=(label) {
+            noscript { p.note {
+                "The plot needs JavaScript. Its figures stand in the tables below."
+            } }
+        }
+        script type="application/json" id={ "plot-data-" (name) } { (PreEscaped(data)) }
+    }
+}
+
 /// The class of a column, if figures stand in it.
 fn number(is_number: bool) -> Option<&'static str> {
     is_number.then_some("number")

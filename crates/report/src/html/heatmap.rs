@@ -53,8 +53,7 @@ pub(super) fn section(
             @let (counted, part) = (counted(info, map), part(info, map));
             @let parameters = info.effective(&map.parameters);
             @let sheet = Sheet { map, parameters, plot_labels, counted, part, multiple, best };
-            @let name = (runs.len() > 1).then(|| runs::name(runs, run));
-            (sheet.figure(&format!("map-{number}-{index}"), name.as_deref()))
+            (sheet.figure(&format!("map-{number}-{index}"), &runs::suffix(runs, run)))
         }
     }
 }
@@ -76,14 +75,12 @@ fn part<'a>(info: &'a WorkloadInfo, map: &Map) -> Option<&'a str> {
 }
 
 impl Sheet<'_> {
-    fn figure(&self, id: &str, name: Option<&str>) -> Markup {
+    fn figure(&self, id: &str, suffix: &str) -> Markup {
         let map = self.map;
+        let title = format!("Which is {} where{suffix}", self.best);
         html! {
             figure.map aria-labelledby={ (id) "-head" } {
-                h3 #{ (id) "-head" } {
-                    "Which is " (self.best) " where"
-                    @if let Some(name) = name { " · " (name) }
-                }
+                h3 #{ (id) "-head" } { (title) }
                 p.fixed {
                     (map.metric.name)
                     @for is_named in text::parameters::pairs(&self.parameters) { " · " (is_named) }
@@ -91,9 +88,7 @@ impl Sheet<'_> {
                 (self.legend())
                 div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-head" } {
                     table.heat aria-describedby={ (id) "-how" } {
-                        caption { span.unseen {
-                            "Which is " (self.best) " where" @if let Some(name) = name { " · " (name) }
-                        } }
+                        caption { span.unseen { (title) } }
                         (self.head())
                         tbody { @for row in 0..map.totals.len() { (self.row(row)) } }
                     }
@@ -116,20 +111,12 @@ impl Sheet<'_> {
             Some(part) => format!("a number of {part}, as a share {word}"),
             None => format!("the share of them ({word})"),
         };
-        let sentence = format!(
+        format!(
             "A row is a number of {counted}, a column {column}. Shape and colour name the {best} \
              there by {}; ×1.31 is 1.31 times {more} as the next, and a stronger colour a larger \
              lead.",
             metric.name
-        );
-        match self.tied() {
-            Some(tied) => format!(
-                "{sentence} A hatched {CLOSE}{tied} is one that shares its lead with {}: they are too \
-                 close to call, and the one shown has the best median.",
-                quantity(tied as u64, "other")
-            ),
-            None => sentence,
-        }
+        )
     }
 
     /// How many share the first lead that is shared, besides the one shown.
@@ -216,7 +203,8 @@ impl Sheet<'_> {
                 @if let Some(tied) = self.tied() {
                     li {
                         span.key.shared aria-hidden="true" { (CLOSE) (tied) }
-                        "the one shown and " (quantity(tied as u64, "other")) ", too close to call"
+                        "the one shown, with the best median, and " (quantity(tied as u64, "other"))
+                        ", too close to call"
                     }
                 }
                 @if leads.iter().any(|lead| !lead.clear && !lead.is_shared()) {

@@ -1,20 +1,20 @@
 //! The marks of a plot: where one series overtakes another, the modes of one, where one steps, where a
-//! rate has fallen to half, and where one did not finish. Each has a sentence for the list below the plot, and figures for the
-//! read-out.
+//! rate has fallen to half, and where one did not finish. Each has a sentence and figures, for the list below the plot and for
+//! the read-out.
 
 use super::table::short;
 use analysis::{
-    ComparisonOutcome, Division, Estimate, FailedAt, Mode, Modes, Rate, Row, Step,
-    SubjectComparison, Table,
+    ComparisonOutcome, Estimate, FailedAt, Mode, Modes, Rate, Row, Step, SubjectComparison, Table,
 };
-use findings::format::{ci, class, count, factor, list, mode_rank, percent, position};
+use findings::format::{ci, class, count, factor, mode_rank, percent, position};
 use findings::kinds::crossover::Crossover;
+use findings::kinds::modes::division;
 use findings::kinds::unfinished::Unfinished;
 use findings::kinds::words;
 use findings::{Conclusions, Data, FindingKind, Kind, Names};
 use serde_json::{Value, json};
 
-/// What is read out: words and figures.
+/// What is listed and read out: words and figures.
 type Pairs = Vec<(String, String)>;
 
 /// The marks of one table of one run, in the order of its rows, crossovers first: those that are findings,
@@ -46,7 +46,7 @@ pub(super) fn table_marks(run: usize, conclusions: &Conclusions, table: &Table) 
     marks
 }
 
-/// A mark at a position, with the sentence of what it marks and `more` figures for the read-out.
+/// A mark at a position, with the sentence of what it marks and `more` figures.
 fn mark<K: FindingKind>(
     table: &Table,
     subjects: &[String],
@@ -54,22 +54,22 @@ fn mark<K: FindingKind>(
     more: Pairs,
 ) -> Value {
     let names = Names::of_table(subjects, table, String::new());
-    let words = words(datum, &names);
+    let [text, detail] = words(datum, &names);
     let labels = subjects.iter().map(|subject| names.label(subject).to_string()).collect();
-    let detail = (!words[1].is_empty()).then(|| (String::new(), words[1].clone()));
-    positioned((kind, labels), at, words, &detail.into_iter().chain(more).collect::<Pairs>())
+    let detail = Some((String::new(), detail)).filter(|(_, detail)| !detail.is_empty());
+    positioned((kind, labels), at, &text, &detail.into_iter().chain(more).collect::<Pairs>())
 }
 
 fn positioned(
     (kind, labels): (&str, Vec<String>),
     Estimate { value, low, high }: Estimate,
-    [text, brief]: [String; 2],
+    text: &str,
     pairs: &[(String, String)],
 ) -> Value {
     let [value, low, high] = [value, low, high].map(short);
     json!({
         "kind": kind, "subjects": labels, "at": value, "low": low, "high": high, "text": text,
-        "brief": brief, "pairs": pairs,
+        "pairs": pairs,
     })
 }
 
@@ -106,10 +106,9 @@ fn half_mark(row: &Row, rate: &Rate) -> Option<Value> {
     let (from, to) = (count(rate.from), count(rate.to));
     let left =
         (format!("left at {to}"), format!("{} of that at {from}", factor(rate.factor.value)));
-    // The list and the read-out add the CI.
     let text = format!("{} halved at {}", row.label, position(value));
-    let words = [text, ci(&position(low), &position(high))];
-    Some(positioned(("half", vec![row.label.clone()]), halved.at, words, &[left]))
+    let ci = (String::new(), ci(&position(low), &position(high)));
+    Some(positioned(("half", vec![row.label.clone()]), halved.at, &text, &[ci, left]))
 }
 
 /// Where cells of a row did not finish: at the height at which its line ends.
@@ -121,48 +120,23 @@ fn unfinished_mark(table: &Table, row: &Row, unfinished: &FailedAt) -> Value {
 
 /// One mark for each mode of a row.
 fn mode_marks(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
-    let unfinished = modes.modes.len();
     let (from, to) = (count(modes.from), count(modes.to));
     let mark = |(at, mode): (usize, &Mode)| {
         let curve: Vec<Value> =
             mode.curve.iter().map(|(position, median)| json!([position, short(*median)])).collect();
-        let pairs = mode_pairs(mode, modes.division);
-        let (label, name, axis) = (&row.label, mode_rank(at, unfinished), &table.axis);
+        let growth = mode.growth.as_ref().map(|growth| {
+            let text = format!("{} {}", class(growth.class), factor(growth.factor.value));
+            ("growth".to_owned(), text)
+        });
+        let (label, name, axis) = (&row.label, mode_rank(at, modes.modes.len()), &table.axis);
         json!({
             "kind": "mode",
             "subjects": [label],
             "rank": at,
             "curve": curve,
             "text": format!("{label}, {name} mode: {} of the samples from {from} to {to} {axis}", percent(mode.share)),
-            "brief": brief(&pairs),
-            "pairs": pairs,
+            "pairs": growth.into_iter().chain([(String::new(), division(modes))]).collect::<Pairs>(),
         })
     };
     modes.modes.iter().enumerate().filter(|(_, mode)| !mode.curve.is_empty()).map(mark).collect()
-}
-
-/// How one mode grows, and which samples lie on it.
-fn mode_pairs(mode: &Mode, division: Division) -> Pairs {
-    let growth = mode.growth.as_ref().map(|growth| {
-        let text = format!("{} {}", class(growth.class), factor(growth.factor.value));
-        ("growth".to_owned(), text)
-    });
-    let which = match division {
-        // At points that are measured apart, the rounds may be others at each.
-        Division::ByRound if mode.rounds.is_empty() => "of whole rounds".to_owned(),
-        Division::ByRound => {
-            let rounds: Vec<String> = mode.rounds.iter().map(u32::to_string).collect();
-            let word = if rounds.len() == 1 { "round" } else { "rounds" };
-            format!("of {word} {}", list(&rounds))
-        }
-        Division::WithinRounds => "of every round".to_owned(),
-        Division::InStretches => "in stretches".to_owned(),
-    };
-    growth.into_iter().chain([("samples".to_owned(), which)]).collect()
-}
-
-/// Pairs in one line.
-fn brief(pairs: &[(String, String)]) -> String {
-    let each: Vec<String> = pairs.iter().map(|(what, value)| format!("{what} {value}")).collect();
-    each.join(" · ")
 }

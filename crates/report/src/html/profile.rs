@@ -71,10 +71,7 @@ fn failed(runs: &[Analysed], info: &WorkloadInfo) -> Markup {
         ul.notes {
             @for (run, _) in runs {
                 @for cells in text::runs::failed_profiles(run, &info.name) {
-                    li {
-                        "No profile: " (cells.text)
-                        @if runs.len() > 1 { " · " (runs::name(runs, run)) }
-                    }
+                    li { "No profile: " (cells.text) (runs::suffix(runs, run)) }
                 }
             }
         }

@@ -37,6 +37,11 @@ pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
     }
 }
 
+/// What ends a caption of a run's figures: its name, where there are several.
+pub(super) fn suffix(runs: &[Analysed], run: &Run) -> String {
+    if runs.len() > 1 { format!(" · {}", name(runs, run)) } else { String::new() }
+}
+
 /// What a run's series are called in a plot, where there is little room: where one run was measured and
 /// one predicted, that says which it is.
 pub(super) fn brief(runs: &[Analysed], run: &Run) -> String {
@@ -94,21 +99,6 @@ pub(super) fn banner(runs: &[Analysed]) -> Markup {
                 a href="#caveats" { "caveats" } "."
             }
         }
-    }
-}
-
-/// What was done to come to the figures of all runs: `Measured`, `Read`, `Predicted`.
-pub(super) fn verb(runs: &[Analysed]) -> &'static str {
-    let all = |is: fn(&Run) -> bool| runs.iter().all(|(run, _)| is(run));
-    let any = |is: fn(&Run) -> bool| runs.iter().any(|(run, _)| is(run));
-    if all(analysis::is_predicted) && !runs.is_empty() {
-        "Predicted, not measured,"
-    } else if any(analysis::is_predicted) {
-        "Measured and predicted"
-    } else if all(Run::is_foreign) {
-        "Read"
-    } else {
-        "Measured"
     }
 }
 

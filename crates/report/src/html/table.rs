@@ -10,7 +10,7 @@ use ::findings::answer::listed as listed_in;
 use ::findings::format::exponent_of;
 use ::findings::{FindingKind, Names, VerdictWord};
 use analysis::{Estimate, Growth, PointSummary, Row, Table};
-use findings::format::{Unit, ci, count, list, multiple, proportion, significant};
+use findings::format::{Unit, ci, count, list, proportion, significant};
 use findings::grouping::grouped;
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
@@ -28,14 +28,14 @@ pub(super) fn section(runs: &[Analysed], view: &View, id: &str, number: usize) -
     html! {
         div.view data-view=(number) {
             @for (index, table) in &view.tables {
-                @let name = (runs.len() > 1).then(|| runs::name(runs, &runs[*index].0));
-                (of_run(&runs[*index].0, table, &format!("{id}-{index}"), name.as_deref()))
+                @let run = &runs[*index].0;
+                (of_run(run, table, &format!("{id}-{index}"), &runs::suffix(runs, run)))
             }
         }
     }
 }
 
-fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
+fn of_run(run: &Run, table: &Table, id: &str, suffix: &str) -> Markup {
     let unit = text::metrics::unit(table);
     let info = listed_in(run, table);
     let body = match info {
@@ -53,8 +53,7 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
         @else { strong { (text::metrics::measure(&table.metric, &unit)) } }
         " · " (text::parameters::with_axis(run, &table.workload, &table.parameters))
         " · " (text::metrics::medians(run, table))
-        @if has_intervals { ", with its 95 % CI" }
-        @if let Some(name) = name { " · " (name) }
+        @if has_intervals { ", with its 95 % CI" } (suffix)
     };
     html! {
         (head::table((id, &format!("figures{down}{list}")), &caption, &body))
@@ -113,23 +112,18 @@ fn across(table: &Table, unit: &Unit) -> Markup {
     html! {
         thead { tr {
             th scope="col" { "subject" }
-            @for (column, point) in table.points.iter().enumerate() {
-                th.number scope="col" { (count(*point)) (multiple_head(table, column)) }
+            @for point in &table.points {
+                th.number scope="col" {
+                    (count(*point))
+                    @if let Some(multiple) = text::parameters::multiple_at(table, *point) {
+                        span.interval { (multiple) }
+                    }
+                }
             }
             @if grows { th scope="col" { "growth" } }
         } }
         tbody {
             @for row in text::tables::rows(table) { (line(table, row, grows, unit)) }
-        }
-    }
-}
-
-/// What a point is as a multiple, where its table tells them so: `2 per CPU`.
-fn multiple_head(table: &Table, column: usize) -> Markup {
-    let shares = table.shares.as_ref().filter(|shares| shares.multiple);
-    html! {
-        @if let Some(shares) = shares {
-            span.interval { (multiple(shares.values[column])) " " (shares.word) }
         }
     }
 }
@@ -214,9 +208,7 @@ fn median(
     html! {
         (unit.figure(cell.median.value))
         @if let Some(mark) = mark { span.star aria-hidden="true" { (sign(mark)) } }
-        @if cell.samples > 1 {
-            span.interval { (unit.figure(cell.median.low)) "–" (unit.figure(cell.median.high)) }
-        }
+        (head::interval(cell.median, |end| unit.figure(end)))
     }
 }
 
@@ -246,7 +238,7 @@ fn evidence(growth: &Growth) -> Markup {
 fn notes(table: &Table) -> Markup {
     let rows: Vec<(&str, Vec<String>)> = text::tables::rows(table)
         .filter(|row| row.unavailable.is_none())
-        .map(|row| (row.label.as_str(), row_notes(table, row)))
+        .map(|row| (row.label.as_str(), text::notes::notes(row)))
         .filter(|(_, notes)| !notes.is_empty())
         .collect();
     let absent = if table.points_down { text::notes::unavailable(table) } else { Vec::new() };
@@ -260,13 +252,6 @@ fn notes(table: &Table) -> Markup {
             }
         }
     }
-}
-
-/// The notes of a row; where it was cut short, why.
-fn row_notes(table: &Table, row: &Row) -> Vec<String> {
-    let mut notes = text::notes::notes(row);
-    notes.extend(text::notes::cut_short(table, row));
-    notes
 }
 
 /// A figure of the plot's data: six significant digits are finer than any screen.

@@ -8,8 +8,8 @@ use crate::text::{self, distributions::QUANTILES};
 use analysis::{Distribution, Table};
 use findings::format::list;
 use findings::grouping::grouped;
-use maud::{Markup, PreEscaped, html};
-use model::WorkloadInfo;
+use maud::{Markup, html};
+use model::{Run, WorkloadInfo};
 use serde_json::{Value, json};
 
 /// The distributions of one metric under one set of parameters at one point: one table a run.
@@ -45,29 +45,21 @@ pub(super) fn section(
     metrics.dedup();
     let are = if metrics.len() == 1 { "is" } else { "are" };
     let name = format!("{index}-waits");
+    let title = format!("{} {are} distributed", list(&metrics));
+    let label = format!("Percentiles of {}: how {title}", info.name);
     html! {
         div.waits {
-            h3 { "How " (list(&metrics)) " " (are) " distributed" }
+            h3 { "How " (title) }
             p.small {
                 "Across, each step takes in nine tenths of what the one before left out: 90 % of the "
                 (QUANTILES[5]) ", then 99 %, then 99.9 %. A line that rises late is of few that took long."
             }
-            figure.plot data-plot=(name) aria-label={
-                "Percentiles of " (info.name) ": how " (list(&metrics)) " " (are) " distributed"
-            } {
-                noscript { p.note {
-                    "The plot needs JavaScript. Its figures stand in the tables below."
-                } }
-            }
-            script type="application/json" id={ "plot-data-" (name) } {
-                (PreEscaped(json(runs, info, &views, plot_labels)))
-            }
+            (head::plot(&name, &label, json(runs, info, &views, plot_labels)))
             @for (number, view) in views.iter().enumerate() {
                 div.view data-view=(number) {
                     @for (run, table) in &view.tables {
-                        @let name = (runs.len() > 1).then(|| runs::name(runs, &runs[*run].0));
                         @let id = format!("waits-{index}-{number}-{run}");
-                        (quantile_table(runs, view, (table, *run), (&id, name.as_deref())))
+                        (quantile_table(runs, view, (table, &runs[*run].0), &id))
                     }
                 }
             }
@@ -101,7 +93,6 @@ fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], plot_labels: &[S
         "choosers": ["Metric", info.axis],
         "first": first(views),
         "rounds": 1,
-        "apart": vec![""; runs.len()],
         "views": views.iter().map(|view| of_view(runs, view, alike)).collect::<Vec<_>>(),
     });
     data::with_looks(runs, own, plot_labels)
@@ -164,13 +155,13 @@ fn curve(distribution: &Distribution) -> Vec<Value> {
 fn quantile_table(
     runs: &[Analysed],
     view: &View,
-    (table, run): (&Table, usize),
-    (id, name): (&str, Option<&str>),
+    (table, run): (&Table, &Run),
+    id: &str,
 ) -> Markup {
-    let parameters = text::parameters::with_axis(&runs[run].0, &table.workload, &table.parameters);
+    let parameters = text::parameters::with_axis(run, &table.workload, &table.parameters);
     let caption = html! {
         strong { (table.metric.name) } " at " (view.label) " · " (parameters)
-        @if let Some(name) = name { " · " (name) }
+        (runs::suffix(runs, run))
     };
     let columns = [&[("subject", false)], &QUANTILES.map(|head| (head, true))[..]].concat();
     let rows = text::distributions::rows(table, view.point).map(|(_, label, figures)| {

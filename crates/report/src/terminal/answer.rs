@@ -6,7 +6,7 @@ use crate::layout::{
     BOLD, DIM, GAP, GOOD, INDENT, Pen, Style, display_width, widest, wrapped_whole,
 };
 use crate::text;
-use findings::answer::{Answer, FigureGroup, FigureList, SingleFigure};
+use findings::answer::{Answer, FigureGroup, FigureList, Remark, SingleFigure};
 use findings::format::{count, counted, percent};
 use findings::{Caveat, Conclusions, Finding, Kind, qualifier};
 use model::Run;
@@ -108,7 +108,7 @@ pub fn answer_so_far(
     if answer.stops_scaling.is_empty() && answer.without_finding().is_none() {
         return None;
     }
-    let below = verdicts_that_hold(&answer, conclusions);
+    let below = verdicts_that_hold(&answer, conclusions).into_iter();
     let below: Vec<String> = below.flat_map(|part| pen.sentence_section(&part)).collect();
     let workloads = workload_width(run, &answer);
     let mut sections = vec![
@@ -172,47 +172,20 @@ fn title(answer: &Answer) -> &'static str {
     answer.without_finding().unwrap_or("No order of growth was measured")
 }
 
-/// A section of one sentence.
-struct SentenceSection<'a> {
-    heading: &'static str,
-    text: String,
-    /// What follows the text, as far as there is room.
-    more: Vec<String>,
-    /// What to do about it; empty where nothing is to be done.
-    remedy: &'a str,
-}
-
 /// The sections of one sentence.
-fn sentences<'a>(answer: &'a Answer, conclusions: &Conclusions) -> Vec<SentenceSection<'a>> {
-    let Answer { undecided, not_measured, trust, .. } = answer;
-    let mut unavailable = not_measured.unavailable_clauses().into_iter();
-    let all = [
-        ("Not decided", undecided.sentence.to_string(), undecided.remedy.as_str()),
-        ("Unavailable", unavailable.next().unwrap_or_default(), ""),
-        ("Not measured", not_measured.sentence(), ""),
-        ("Trust", trust.sentence(), &trust.remedy),
-        ("Measured", answer.measurement.sentence(), ""),
-    ];
-    let section = |(heading, text, remedy)| {
-        let more = if heading == "Unavailable" { unavailable.by_ref().collect() } else { vec![] };
-        SentenceSection { heading, text, more, remedy }
-    };
-    let all = all.into_iter().filter(|(_, text, _)| !text.is_empty()).map(section);
-    verdicts_that_hold(answer, conclusions).chain(all).collect()
+fn sentences<'a>(answer: &'a Answer, conclusions: &Conclusions) -> Vec<Remark<'a>> {
+    let measured = Remark::new("Measured", answer.measurement.sentence(), "");
+    let hold = verdicts_that_hold(answer, conclusions).into_iter();
+    hold.chain(answer.remarks()).chain([measured]).collect()
 }
 
 /// The sections of what neither grows nor falls.
-fn verdicts_that_hold<'a>(
-    answer: &Answer,
-    conclusions: &Conclusions,
-) -> impl Iterator<Item = SentenceSection<'a>> + use<'a> {
-    let all = [
-        ("Does not grow", holding(answer, conclusions, true)),
-        ("Scales", scaling(answer)),
-        ("Holds or rises", holding(answer, conclusions, false)),
-    ];
-    let section = |(heading, text)| SentenceSection { heading, text, more: Vec::new(), remedy: "" };
-    all.into_iter().filter(|(_, text)| !text.is_empty()).map(section)
+fn verdicts_that_hold(answer: &Answer, conclusions: &Conclusions) -> [Remark<'static>; 3] {
+    [
+        Remark::new("Does not grow", holding(answer, conclusions, true), ""),
+        Remark::new("Scales", scaling(answer), ""),
+        Remark::new("Holds or rises", holding(answer, conclusions, false), ""),
+    ]
 }
 
 /// What holds: a sentence where it is all of one table, else the tables: `accept, poll (active = 1; 10 of 13)`.
@@ -268,18 +241,15 @@ fn workload_width(run: &Run, answer: &Answer) -> usize {
     names.max().map_or(0, |width| width + INDENT)
 }
 
-/// `text` and as many of the clauses that follow it as fit; `; …` stands for the others.
-fn with_more(text: &str, more: &[String], fits: impl Fn(&str) -> bool) -> String {
-    let mut joined = text.to_owned();
-    for (index, clause) in more.iter().enumerate() {
-        let longer = format!("{joined}; {clause}");
-        let end = if index + 1 < more.len() { "; …" } else { "" };
-        if !fits(&format!("{longer}{end}")) {
-            return format!("{joined}; …");
-        }
-        joined = longer;
-    }
-    joined
+/// As much of `text` as fits: whole clauses where there are any, else whole words.
+fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
+    let up_to = |separator: &str| {
+        let ends = text.rmatch_indices(separator);
+        let parts = ends.map(|(end, _)| text[..end].trim_end_matches(','));
+        parts.map(|part| format!("{part}{separator}…")).find(|part| fits(part))
+    };
+    let whole = fits(text).then(|| text.to_owned());
+    whole.or_else(|| up_to("; ")).or_else(|| up_to(" ")).unwrap_or_else(|| text.to_owned())
 }
 
 impl Pen {
@@ -322,7 +292,8 @@ impl Pen {
             let lists = answer.figures.iter();
             let lists = lists.flat_map(|list| self.figure_list(run, list, answer, above));
             let statements = legend.map(|legend| vec![self.paint(DIM, &legend)]).into_iter();
-            let heading = answer.figures_sentence().without_full_stop().to_string();
+            let sentence = answer.figures_sentence().to_string();
+            let heading = sentence.trim_end_matches('.').to_owned();
             Section { heading, statements: statements.chain(lists).collect(), left_out: 0 }
         };
         let fitting = WIDE_MIN.map(section).into_iter().find(|part| part.lines() <= lines);
@@ -396,31 +367,18 @@ impl Pen {
         }
     }
 
-    /// Leaves `lines` only of a longer text, and says so.
-    fn cut(&self, text: &mut Vec<String>, lines: usize) {
-        if text.len() <= lines {
-            return;
-        }
-        text.truncate(lines);
-        let Some(last) = text.last_mut() else { return };
-        while display_width(last) + 2 > self.width {
-            let end = last.trim_end().rfind(' ').unwrap_or(0);
-            last.truncate(end);
-        }
-        *last = format!("{} …", last.trim_end().trim_end_matches(','));
-    }
-
     /// A heading with its sentence behind it. A long sentence is cut, but never a remedy: a reader may want to
     /// type it.
-    fn sentence_section(&self, section: &SentenceSection<'_>) -> Vec<String> {
-        let SentenceSection { heading, text, more, remedy } = section;
+    fn sentence_section(&self, section: &Remark<'_>) -> Vec<String> {
+        let Remark { heading, text, remedy } = section;
+        if text.is_empty() {
+            return Vec::new();
+        }
         let wrap = |text: &str| wrapped_whole(text, self.width, HEADING_WIDTH, HEADING_WIDTH);
-        let text = &with_more(text, more, |text| wrap(text).len() <= SENTENCE_LINES_MAX);
         let remedy = if remedy.is_empty() { String::new() } else { format!("→ {remedy}") };
         let mut lines = wrap(&format!("{text} {remedy}"));
         if lines.len() > 1 {
-            lines = wrap(text);
-            self.cut(&mut lines, SENTENCE_LINES_MAX);
+            lines = wrap(&shortened(text, |text| wrap(text).len() <= SENTENCE_LINES_MAX));
             lines.extend(wrap(&remedy).into_iter().filter(|_| !remedy.is_empty()));
         }
         let Some(first) = lines.first_mut() else { return Vec::new() };

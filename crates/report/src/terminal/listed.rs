@@ -2,7 +2,7 @@
 //! headings of the workload.
 
 use super::notes_of;
-use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, right, widest};
+use crate::layout::{BOLD, DIM, GAP, INDENT, Pen};
 use crate::matrix::grid::{Grid, GridRow};
 use crate::text::{self, NO_FIGURE};
 use analysis::{Estimate, Row, Table};
@@ -22,37 +22,29 @@ impl Pen {
         self.paragraph(out, BOLD, &title.join(" · "), (0, INDENT));
         let texts = |row: &Row| row.cells[0].as_ref().map(|cell| listed(table, cell.median));
         let listed: Vec<Option<[String; 3]>> = table.rows.iter().map(texts).collect();
-        let width = |column: usize| widest(listed.iter().flatten().map(|texts| &texts[column]));
-        let (figures, shares) = (width(0), width(2) + GAP);
-        let grid = |has_intervals: bool| {
-            let cells = |texts: &Option<[String; 3]>| match texts {
-                Some([figure, interval, share]) if has_intervals => {
-                    vec![vec![figure.clone()], vec![self.paint(DIM, interval)], vec![share.clone()]]
-                }
-                Some([figure, _, share]) => {
-                    vec![vec![right(figure, figures) + &right(share, shares)], vec![], vec![]]
-                }
-                None => vec![vec![NO_FIGURE.to_owned()], vec![], vec![]],
-            };
-            let mut rows: Vec<GridRow> = Vec::new();
-            let mut last = "";
-            let has_groups = table.rows.iter().any(|row| !info.group(&row.subject).is_empty());
-            let indent = if has_groups { INDENT } else { 0 };
-            for (row, texts) in table.rows.iter().zip(&listed) {
-                let group = info.group(&row.subject);
-                if group != last {
-                    last = group;
-                    rows.push(GridRow::new(self.paint(DIM, group), vec![Vec::new(); 3]));
-                }
-                let notes = if texts.is_none() { notes_of(row) } else { String::new() };
-                let name = format!("{:indent$}{}", "", row.label);
-                rows.push(GridRow { notes, ..GridRow::new(name, cells(texts)) });
+        let cells = |texts: &Option<[String; 3]>| match texts {
+            Some([figure, interval, share]) => {
+                vec![vec![figure.clone()], vec![self.paint(DIM, interval)], vec![share.clone()]]
             }
-            Grid { stub: Vec::new(), heads: vec![Vec::new(); 3], rows, gap: GAP }
+            None => vec![vec![NO_FIGURE.to_owned()], vec![], vec![]],
         };
-        let whole = grid(true);
-        let fits = whole.width() <= self.width;
-        self.grid(out, &if fits { whole } else { grid(false).with_columns(&[0]) });
+        let mut rows: Vec<GridRow> = Vec::new();
+        let mut last = "";
+        let has_groups = table.rows.iter().any(|row| !info.group(&row.subject).is_empty());
+        let indent = if has_groups { INDENT } else { 0 };
+        for (row, texts) in table.rows.iter().zip(&listed) {
+            let group = info.group(&row.subject);
+            if group != last {
+                last = group;
+                rows.push(GridRow::new(self.paint(DIM, group), vec![Vec::new(); 3]));
+            }
+            let notes = if texts.is_none() { notes_of(row) } else { String::new() };
+            let name = format!("{:indent$}{}", "", row.label);
+            rows.push(GridRow { notes, ..GridRow::new(name, cells(texts)) });
+        }
+        let grid = Grid { stub: Vec::new(), heads: vec![Vec::new(); 3], rows, gap: GAP };
+        let fits = grid.width() <= self.width;
+        self.grid(out, &if fits { grid } else { grid.with_columns(&[0, 2]) });
     }
 }
 

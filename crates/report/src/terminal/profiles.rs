@@ -3,13 +3,10 @@
 use crate::layout::{BOLD, Detail, GAP, INDENT, Pen, Style, left, widest};
 use crate::matrix::grid::{Cell, Grid, GridRow};
 use crate::text;
-use analysis::{
-    AddedTime, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction, ProfiledWait,
-};
+use analysis::{AddedTime, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction};
 use findings::format::{Unit, count, function_name, percent};
 use findings::{Conclusions, VerdictWord, kinds};
 use model::Run;
-use std::ops::Range;
 
 /// Functions of a table below an answer.
 const TOP: usize = 5;
@@ -99,21 +96,17 @@ impl Pen {
         let functions: Vec<&ProfiledFunction> =
             row.functions.iter().filter(has_samples).take(max).collect();
         let grid = self.profile_grid(table, row, &functions, &unit);
-        let columns = columns(&grid, table.points.len(), self.width);
-        let hidden =
-            table.points.len() - columns.iter().filter(|&&at| at < table.points.len()).count();
+        // Below an answer the ends are enough.
+        let last = table.points.len().saturating_sub(1);
+        let is_shown = |column: &usize| max > TOP || *column == 0 || *column >= last;
+        let columns: Vec<usize> = (0..grid.heads.len()).filter(is_shown).collect();
         self.grid(out, &grid.with_columns(&columns));
         if functions.is_empty() {
             self.aside(out, "no samples");
         }
-        // Below an answer the ends are enough.
-        if hidden > 0 && max > TOP {
-            let points = if hidden == 1 { "point needs" } else { "points need" };
-            self.aside(out, &format!("{hidden} more {points} a wider terminal"));
-        }
     }
 
-    /// The times at each point, then the growth, and the share of the added time.
+    /// The times at each point, then of several points the growth and the share of the added time.
     fn profile_grid(
         &self,
         table: &ProfileTable,
@@ -122,21 +115,26 @@ impl Pen {
         unit: &Unit,
     ) -> Grid {
         let name_max = NAME_MAX.min(self.width * 2 / 5);
-        let functions: Vec<Part> =
-            functions.iter().map(|function| Part::of_function(function, name_max)).collect();
-        let waits: Vec<Part> = row.waits.iter().map(Part::of_wait).collect();
         let time = |ns: Option<f64>| {
             vec![ns.map_or_else(|| text::NO_FIGURE.to_owned(), |ns| unit.figure(ns))]
         };
-        let line = |part: &Part| {
-            let times = part.times.iter().map(|at| time(at.map(|at| at.ns.value)));
-            (part.name.clone(), times.collect::<Vec<Cell>>(), part.verdict(), part.added())
+        let line = |name: String, times: &[Option<FunctionTime>], growth, added| {
+            let cells: Vec<Cell> = times.iter().map(|at| time(at.map(|at| at.ns.value))).collect();
+            (name, cells, verdict(times, growth), share_of_added(added))
         };
+        let of_functions = functions.iter().map(|function| {
+            let name = shortened(&function_name(&function.frame), name_max);
+            line(name, &function.itself, function.growth.as_ref(), function.added)
+        });
+        // What threads wait for stands below the functions.
+        let of_waits = row.waits.iter().map(|wait| {
+            let name = kinds::waits::does(wait.kind).to_owned();
+            line(name, &wait.times, wait.growth.as_ref(), wait.added)
+        });
         let all = row.cells.iter().map(|at| time(at.as_ref().map(|at| at.cpu_ns.value))).collect();
         let all =
             ("all".to_owned(), all, row.growth.as_ref().map(VerdictWord::from), String::new());
-        let lines: Vec<_> =
-            functions.iter().map(line).chain([all]).chain(waits.iter().map(line)).collect();
+        let lines: Vec<_> = of_functions.chain([all]).chain(of_waits).collect();
         let classes = widest(lines.iter().flat_map(|line| &line.2).map(|verdict| verdict.tag.word));
         let growth = |verdict: &Option<VerdictWord>| {
             let text = verdict
@@ -146,35 +144,18 @@ impl Pen {
         };
         let growths: Vec<String> = lines.iter().map(|line| growth(&line.2)).collect();
         let width = widest(growths.iter()).max(" growth".len());
-        let rows = lines.into_iter().zip(&growths).map(|((name, times, _, added), growth)| {
-            GridRow::new(name, [times, vec![vec![left(growth, width)], vec![added]]].concat())
-        });
+        let has_added = lines.iter().any(|line| !line.3.is_empty());
+        let further = |growth: &str, added: String| -> Vec<Cell> {
+            let growth = (table.points.len() > 1).then(|| vec![left(growth, width)]);
+            growth.into_iter().chain(has_added.then(|| vec![added])).collect()
+        };
         let points = table.points.iter().map(|point| vec![count(*point)]);
-        let heads = points.chain([vec![left(" growth", width)], vec!["added".to_owned()]]);
-        let (heads, rows) = (heads.collect(), rows.collect());
-        Grid { stub: vec!["function".to_owned()], heads, rows, gap: GAP - 1 }
+        let heads = points.chain(further(" growth", "added".to_owned())).collect();
+        let rows = lines.into_iter().zip(&growths).map(|((name, times, _, added), growth)| {
+            GridRow::new(name, [times, further(growth, added)].concat())
+        });
+        Grid { stub: vec!["function".to_owned()], heads, rows: rows.collect(), gap: GAP - 1 }
     }
-}
-
-/// The columns that fit into a terminal of `width` columns: the growth and the added time give way first, then points
-/// between the ends.
-fn columns(grid: &Grid, points: usize, width: usize) -> Vec<usize> {
-    let (growth, added) = (points, points + 1);
-    let ends = if points > 0 { grid.width_of(0) + grid.width_of(points - 1) } else { 0 };
-    let needed = |kept: &[usize]| {
-        grid.stub_width() + kept.iter().map(|&column| grid.width_of(column)).sum::<usize>()
-    };
-    let has_added = grid.rows.iter().any(|row| !row.cells[added][0].is_empty());
-    let mut kept = vec![growth];
-    kept.extend(has_added.then_some(added));
-    if needed(&kept) + ends > width {
-        kept.truncate(1);
-    }
-    if needed(&kept) + ends > width || points < 2 {
-        kept.retain(|&column| column != growth);
-    }
-    let widths: Vec<usize> = (0..points).map(|column| grid.width_of(column)).collect();
-    [fitting(&widths, width.saturating_sub(needed(&kept))), kept].concat()
 }
 
 fn unit(row: &ProfileRow) -> Unit {
@@ -182,59 +163,20 @@ fn unit(row: &ProfileRow) -> Unit {
     Unit::for_table("ns", &totals.collect::<Vec<_>>())
 }
 
-/// A line of the table.
-struct Part<'a> {
-    name: String,
-    times: &'a [Option<FunctionTime>],
-    growth: Option<&'a Growth>,
-    added: Option<AddedTime>,
+/// How a line grows, and with enough samples by which factor.
+fn verdict(times: &[Option<FunctionTime>], growth: Option<&Growth>) -> Option<VerdictWord> {
+    let mut times = times.iter().flatten();
+    let ends = [times.next(), times.next_back()].map(|time| time.map_or(0, |time| time.samples));
+    let verdict = VerdictWord::from(growth?);
+    let has_enough = ends.iter().all(|&samples| samples >= FACTOR_SAMPLES_MIN);
+    Some(if has_enough { verdict } else { VerdictWord { by: String::new(), ..verdict } })
 }
 
-impl<'a> Part<'a> {
-    fn of_function(function: &'a ProfiledFunction, name_max: usize) -> Self {
-        let name = shortened(&function_name(&function.frame), name_max);
-        let ProfiledFunction { itself, growth, added, .. } = function;
-        Part { name, times: itself, growth: growth.as_ref(), added: *added }
-    }
-
-    /// What threads wait for, below the functions.
-    fn of_wait(wait: &'a ProfiledWait) -> Self {
-        let name = kinds::waits::does(wait.kind).to_owned();
-        Part { name, times: &wait.times, growth: wait.growth.as_ref(), added: wait.added }
-    }
-
-    /// How it grows, and with enough samples by which factor.
-    fn verdict(&self) -> Option<VerdictWord> {
-        let mut times = self.times.iter().flatten();
-        let ends =
-            [times.next(), times.next_back()].map(|time| time.map_or(0, |time| time.samples));
-        let verdict = VerdictWord::from(self.growth?);
-        let has_enough = ends.iter().all(|&samples| samples >= FACTOR_SAMPLES_MIN);
-        Some(if has_enough { verdict } else { VerdictWord { by: String::new(), ..verdict } })
-    }
-
-    /// The share of the added time; what may as well be nothing is no share.
-    fn added(&self) -> String {
-        let added = self.added.filter(|added| added.ns.low > 0.0 || added.ns.high < 0.0);
-        let share = added.and_then(|added| added.share);
-        share.map(|share| percent(share.value)).unwrap_or_default()
-    }
-}
-
-/// The columns that fit into `width`: the first and the last, then those from the last on.
-fn fitting(widths: &[usize], width: usize) -> Vec<usize> {
-    let all: Range<usize> = 0..widths.len();
-    let mut kept: Vec<usize> = Vec::new();
-    let mut used = 0;
-    for column in all.clone().take(1).chain(all.skip(1).rev()) {
-        if used + widths[column] > width && kept.len() >= 2 {
-            break;
-        }
-        used += widths[column];
-        kept.push(column);
-    }
-    kept.sort_unstable();
-    kept
+/// The share of the added time; what may as well be nothing is no share.
+fn share_of_added(added: Option<AddedTime>) -> String {
+    let added = added.filter(|added| added.ns.low > 0.0 || added.ns.high < 0.0);
+    let share = added.and_then(|added| added.share);
+    share.map(|share| percent(share.value)).unwrap_or_default()
 }
 
 /// A name without its middle, where it is long.

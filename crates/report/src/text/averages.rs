@@ -71,17 +71,17 @@ pub fn name(metric: &MetricInfo) -> String {
 
 /// A mean, and its deviation behind it, as many decimals as two digits of the deviation need: `326.23 (0.16)`; but
 /// at most one more than any other of its row has, so that they are read along.
-pub(crate) fn texts(row: &AverageRow, average: &Average, unit: &Unit) -> [String; 2] {
+fn text(row: &AverageRow, average: &Average, unit: &Unit) -> String {
     let mean = average.mean / unit.per;
     let own =
         |average: &Average| average.deviation.and_then(|deviation| decimals(deviation / unit.per));
     let Some(deviation) = average.deviation.map(|deviation| deviation / unit.per) else {
-        return [significant(mean), String::new()];
+        return significant(mean);
     };
-    let Some(decimals) = own(average) else { return [significant(mean), " (0)".to_owned()] };
+    let Some(decimals) = own(average) else { return significant(mean) + " (0)" };
     let min = row.figures.iter().flatten().filter_map(own).min().unwrap_or(decimals);
     let decimals = decimals.min(min + 1);
-    [grouped(mean, decimals), format!(" ({})", grouped(deviation, decimals))]
+    format!("{} ({})", grouped(mean, decimals), grouped(deviation, decimals))
 }
 
 /// As many as two digits of a deviation need; none of a deviation that is nothing.
@@ -105,7 +105,7 @@ pub(crate) fn lines(averages: &Averages) -> impl Iterator<Item = (String, Vec<St
         let cell = |(at, column): (usize, &AverageColumn)| {
             let outcome = outcome(column).filter(|_| index == 0);
             let average = row.figures.get(at).and_then(Option::as_ref);
-            let figure = average.map(|average| texts(row, average, &unit).concat());
+            let figure = average.map(|average| text(row, average, &unit));
             outcome.or(figure).unwrap_or_else(|| NO_FIGURE.to_owned())
         };
         (label(row, &unit), shown(averages).map(cell).collect())
@@ -196,7 +196,7 @@ mod tests {
             Average { mean: mean * 1e9, deviation, samples: Vec::new() }
         };
         let label_text = |mean: f64, deviation: Option<f64>| {
-            texts(&row("elapsed", "ns"), &average((mean, deviation)), &seconds).concat()
+            text(&row("elapsed", "ns"), &average((mean, deviation)), &seconds)
         };
         assert_eq!(label_text(326.226, Some(0.158_367)), "326.23 (0.16)");
         assert_eq!(label_text(503.002, Some(19.3737)), "503 (19)");
@@ -211,7 +211,7 @@ mod tests {
             ..row("elapsed", "ns")
         };
         let along: Vec<String> =
-            figures.iter().map(|averages| texts(&row, averages, &seconds).concat()).collect();
+            figures.iter().map(|averages| text(&row, averages, &seconds)).collect();
         assert_eq!(along, ["503 (19)", "410.7 (2.5)", "339.0 (0.9)"]);
     }
 

@@ -5,7 +5,7 @@ use analysis::{Analysis, FactByPoint, Row, Table};
 use findings::format::{count, list, rank_sentence};
 use findings::grouping::grouped;
 use findings::reasons;
-use model::{Fact, LoadOutcome, Warning, fact_name, fact_text};
+use model::{Fact, LoadOutcome, fact_name, fact_text};
 use std::collections::BTreeMap;
 
 /// The subjects that can't be measured here, grouped by reason.
@@ -16,10 +16,7 @@ pub(crate) fn unavailable(table: &Table) -> Vec<(&str, Vec<String>)> {
 }
 
 /// Why a row has gaps, points with one reason together: `2,000 and 10,000: beyond FD_SETSIZE`.
-/// [`cut_short`] is about the points beyond the end of the series.
 pub(crate) fn missing(row: &Row) -> Vec<String> {
-    let reached = row.short.as_ref().map_or(u64::MAX, |short| short.reached);
-    let gaps = row.missing.iter().filter(|(point, _)| *point <= reached);
     let text = |(reason, points): (String, Vec<u64>)| {
         if points.len() > 1 && points.len() == row.cells.len() {
             return format!("all points: {reason}");
@@ -27,25 +24,14 @@ pub(crate) fn missing(row: &Row) -> Vec<String> {
         let points: Vec<String> = points.into_iter().map(count).collect();
         format!("{}: {reason}", list(&points))
     };
-    let by_reason = grouped(gaps.map(|(point, reason)| (reasons::missing_figure(reason), *point)));
-    by_reason.into_iter().map(text).collect()
+    let gaps = row.missing.iter().map(|(point, reason)| (reasons::missing_figure(reason), *point));
+    grouped(gaps).into_iter().map(text).collect()
 }
 
 /// Why there is no figure at a point, in one line.
 pub(crate) fn gap(row: &Row, point: u64) -> Option<String> {
     let missing = row.missing.iter().find(|(missing, _)| *missing == point);
-    let short = row.short.as_ref().filter(|short| short.reached < point);
-    let stated = missing.map(|(_, reason)| reasons::missing_figure(reason));
-    stated.or(short.map(|short| short.reason.cause()))
-}
-
-/// Where and why a series ended before its axis: `ended at 6,000 of 10,000 processes: fork: Resource
-/// temporarily unavailable → ulimit -u 20000`.
-pub(crate) fn cut_short(table: &Table, row: &Row) -> Option<String> {
-    let short = row.short.as_ref()?;
-    let (reached, planned) = (count(short.reached), count(short.planned));
-    let what = format!("ended at {reached} of {planned} {}: {}", table.axis, short.reason.cause());
-    Some(Warning { what, remedy: short.reason.remedy().to_owned() }.line())
+    missing.map(|(_, reason)| reasons::missing_figure(reason))
 }
 
 /// What stands where there are no findings.

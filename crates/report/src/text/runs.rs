@@ -1,18 +1,9 @@
-//! A run as text: its state, its failed cells, the command that repeats it.
+//! A run as text: its cells, those that failed, the command that repeats it.
 
 use findings::format::{count, factor, list, shell_word};
 use findings::grouping::grouped;
 use model::{CellKey, Outcome, ProfiledCell, Run, RunState};
 use std::collections::BTreeSet;
-
-/// The state of a run as text.
-pub(crate) fn state(state: RunState) -> &'static str {
-    match state {
-        RunState::Open => "not ended",
-        RunState::Complete => "complete",
-        RunState::Interrupted => "interrupted",
-    }
-}
 
 /// How many cells were planned; where a budget ended the run, how many it measured.
 pub(crate) fn cells_planned(run: &Run) -> u64 {

@@ -134,8 +134,8 @@ fn modes_and_steps_are_marked_listed_and_go_with_their_series() {
         let [marked, listed] = marks(page);
         assert_eq!(marked, [LOWER, UPPER, STEP]);
         let wanted = [
-            format!("{LOWER} · growth flat ×1.00 · samples of every round"),
-            format!("{UPPER} · growth linear ×3.58 · samples of every round"),
+            format!("{LOWER} · growth flat ×1.00 · a single round has both modes"),
+            format!("{UPPER} · growth linear ×3.58 · a single round has both modes"),
             format!("{STEP} · 95 % CI 349–351, 95 % CI of the factor ×1.65–×1.72"),
         ];
         assert_eq!(listed, wanted);
@@ -275,12 +275,14 @@ fn tables_say_what_their_medians_are_and_why_a_series_ended() {
         );
         let notes: Vec<String> =
             page.get("[...document.querySelectorAll('.notes li')].map((one) => one.textContent)");
-        let wanted = format!("clone3 pidfd ended at 600 of 1,000 processes: {BECAUSE} → {REMEDY}");
+        let wanted = format!("clone3 pidfd 1,000: it ended at 600: {BECAUSE}");
         assert_eq!(notes, [wanted]);
         let gaps: Vec<[String; 2]> = page.get(
             "[...document.querySelectorAll('td span[title]')].map((one) => [one.textContent, one.title])",
         );
         assert_eq!(gaps, [["–".to_owned(), format!("it ended at 600: {BECAUSE}")]]);
+        let caveats: String = page.get("document.querySelector('#caveats').textContent");
+        assert!(caveats.contains(BECAUSE) && caveats.contains(REMEDY), "{caveats}");
     });
 }
 

@@ -131,7 +131,7 @@ fn levels_of_memory_are_the_answer_and_have_the_names_of_caches() {
     let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "to 48 KiB, L2 (kernel 2 MiB) 4.0",
-        "to 1 MiB, L3 (kernel 480 MiB) 4",
+        "to 1 MiB, L3 (kernel 480 MiB, shared) 4",
         ", L3 and TLB misses 9",
         ") to 256 MiB random-huge: L1 (kernel 48 KiB) 1.2",
     ] {

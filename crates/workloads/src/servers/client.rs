@@ -88,7 +88,7 @@ impl AnyReplies {
         if received.head.keeps() {
             return Ok(());
         }
-        Err(closes_each(&Closings::of(1, &received.head)))
+        Err(closes_each(&Closings::new(1, &received.head)))
     }
 
     /// Takes one, and the connection may end with it.

@@ -151,13 +151,10 @@ pub struct GrowthPerConnection {
 }
 
 impl GrowthPerConnection {
-    /// How many came with each connection.
-    pub fn per_connection(&self) -> f64 {
-        self.after.saturating_sub(self.before) as f64 / self.connections.max(1) as f64
-    }
-
     fn is_one_each(&self) -> bool {
-        self.connections >= GROWTH_CONNECTIONS_MIN && self.per_connection() >= PER_CONNECTION_MIN
+        let came = self.after.saturating_sub(self.before) as f64;
+        self.connections >= GROWTH_CONNECTIONS_MIN
+            && came >= PER_CONNECTION_MIN * self.connections as f64
     }
 }
 

@@ -18,8 +18,6 @@ const LISTED: usize = 8;
 /// Half widths of its 95 % CI from which a change is listed: 3.5 standard errors, as for a function that a
 /// sentence names ([`analysis::thresholds::FUNCTION_ERRORS`]).
 const CLEAR_HALF_WIDTHS: f64 = analysis::thresholds::FUNCTION_ERRORS / 1.96;
-/// Those with less than this share of all changes are left out.
-const SHARE_MIN: f64 = 0.005;
 
 /// One table for each subject, view and run that has profiles; of these the script shows the one that is chosen.
 pub(super) fn section(runs: &[Analysed], groups: &[Group], index: usize) -> Markup {
@@ -32,12 +30,12 @@ pub(super) fn section(runs: &[Analysed], groups: &[Group], index: usize) -> Mark
         h4 { @if groups.iter().any(grows) { "What grew" } @else { "By function" } }
         @for (number, group) in groups.iter().enumerate() {
             @if let Some((table, row)) = row(runs, group) {
-                @let name = (runs.len() > 1).then(|| run_names::name(runs, &runs[group.run].0));
                 @let points = ends(table, row).map(|(from, to)| [table.points[from], table.points[to]]);
                 div.what-grew data-grew=(group.key()) data-from=[points.map(|[from, _]| from)] data-to=[points.map(|[_, to]| to)] {
                     @if table.headline || is_attributed(row) {
                         @let id = format!("grew-{index}-{number}");
-                        (function_table(table, row, (&id, name.as_deref())))
+                        @let suffix = run_names::suffix(runs, &runs[group.run].0);
+                        (function_table(table, row, (&id, &suffix)))
                         @if table.headline { (hot::section(&runs[group.run].0, table, row, &id)) }
                     } @else {
                         p.note { strong { (row.label) } " · " (table.metric.name) ": no change is attributed to functions." }
@@ -80,18 +78,14 @@ struct Columns {
     is_attributed: bool,
 }
 
-fn function_table(
-    table: &ProfileTable,
-    row: &ProfileRow,
-    (id, name): (&str, Option<&str>),
-) -> Markup {
+fn function_table(table: &ProfileTable, row: &ProfileRow, (id, suffix): (&str, &str)) -> Markup {
     let Some((from, to)) = ends(table, row) else { return html! {} };
     let functions = listed(row, to);
     let is_attributed = functions.iter().any(|function| share_of(function).is_some());
     let columns = Columns { from, to, grows: from < to, is_attributed };
     let caption = html! {
         strong { (row.label) } " · CPU time an operation, in each function itself, with its 95 % CI"
-        @if let Some(name) = name { " · " (name) }
+        (suffix)
     };
     let [first, last] = [from, to].map(|column| format!("at {}", count(table.points[column])));
     let heads = [
@@ -116,33 +110,22 @@ fn share_of(function: &ProfiledFunction) -> Option<Estimate> {
     function.added.and_then(|added| added.share)
 }
 
-/// Those that change most beyond the noise of sampling, or else those that take most.
+/// Those that change beyond the noise of sampling, which are in order, or else those that take most.
 fn listed(row: &ProfileRow, to: usize) -> Vec<&ProfiledFunction> {
     let is_clear = |function: &&ProfiledFunction| {
         function.added.is_some_and(|AddedTime { ns, .. }| {
             ns.value.abs() > CLEAR_HALF_WIDTHS * (ns.high - ns.low) / 2.0
         })
     };
-    let changed: Vec<&ProfiledFunction> = row.functions.iter().filter(is_clear).collect();
-    let time = |function: &ProfiledFunction| function.itself[to].map_or(0.0, |time| time.ns.value);
-    let change =
-        |function: &ProfiledFunction| function.added.map_or(0.0, |added| added.ns.value.abs());
-    if changed.is_empty() {
-        return greatest(row.functions.iter().collect(), time);
+    let (mut listed, mut unclear): (Vec<_>, Vec<_>) = row.functions.iter().partition(is_clear);
+    if listed.is_empty() {
+        let time = |function: &ProfiledFunction| function.itself[to].map_or(0.0, |at| at.ns.value);
+        unclear.retain(|function| time(function) > 0.0);
+        unclear.sort_by(|a, b| time(b).total_cmp(&time(a)));
+        listed = unclear;
     }
-    greatest(changed, change)
-}
-
-/// The greatest by `size`, without those that are next to nothing.
-fn greatest(
-    mut functions: Vec<&ProfiledFunction>,
-    size: impl Fn(&ProfiledFunction) -> f64,
-) -> Vec<&ProfiledFunction> {
-    let all: f64 = functions.iter().map(|function| size(function)).sum();
-    functions.retain(|function| size(function) > SHARE_MIN * all);
-    functions.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    functions.truncate(LISTED);
-    functions
+    listed.truncate(LISTED);
+    listed
 }
 
 fn line(function: &ProfiledFunction, columns: Columns) -> Markup {

@@ -273,7 +273,7 @@ impl Seen {
         let samples = self.samples();
         let limits = self.stacks.limits.iter().cloned();
         let limits = limits.map(move |limit| LimitedProfile::System { limit, samples });
-        limits.map(|caveat| format!("{} → {}", caveat.what(), caveat.remedy()))
+        limits.map(|caveat| caveat.warning().line())
     }
 
     fn table(&self) -> Vec<String> {

@@ -3,18 +3,21 @@
 
 use crate::exit::Trouble;
 use engine::Stop;
-use report::export::Head;
-use std::fs::{File, Metadata, metadata, remove_file, rename};
+use std::fs::{self, File, Metadata, metadata, remove_file, rename};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A kind of file that may be replaced by another of it.
 pub struct Kind {
-    /// What it is, after `no`: `HTML page`.
+    /// What it is, after `no`: `page of knee`.
     pub name: &'static str,
-    pub heads: &'static [Head],
+    /// A text near its beginning; empty where none of it is known as such.
+    pub mark: &'static str,
 }
+
+/// How much of a file may hold its mark.
+const MARKED_BYTES: u64 = 1 << 16;
 
 /// Whether one of `kind` may be written to `file`: it is new, or of that kind already, and none of `records`.
 pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble> {
@@ -38,17 +41,17 @@ pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble>
     if existing.is_dir() {
         return refused("that is a directory");
     }
-    if existing.is_file() && existing.len() > 0 && !begins_like(file, kind.heads) {
+    if existing.is_file() && existing.len() > 0 && !has_mark(file, kind.mark.as_bytes()) {
         return refused(&format!("it exists and is no {}", kind.name));
     }
     Ok(())
 }
 
-fn begins_like(file: &Path, heads: &[Head]) -> bool {
+fn has_mark(file: &Path, mark: &[u8]) -> bool {
     let mut beginning = Vec::new();
-    let read = File::open(file)
-        .and_then(|file| file.take(Head::BYTES_MAX as u64).read_to_end(&mut beginning));
-    read.is_ok() && heads.iter().any(|head| head.is_of(&beginning))
+    let read =
+        File::open(file).and_then(|file| file.take(MARKED_BYTES).read_to_end(&mut beginning));
+    read.is_ok() && !mark.is_empty() && beginning.windows(mark.len()).any(|part| part == mark)
 }
 
 /// Writes to `file` what `content` writes, whole or not at all.
@@ -78,11 +81,15 @@ fn replace(
     stop: &Stop,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
+    // What a link points to is replaced, and keeps its permissions.
+    let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let new = file.with_file_name(name);
     let out = File::create_new(&new)?;
-    let written = fill(&mut Stoppable { out, stop }, content);
+    let kept =
+        metadata(file).map_or(Ok(()), |existing| out.set_permissions(existing.permissions()));
+    let written = kept.and_then(|()| fill(&mut Stoppable { out, stop }, content));
     let replaced = written.and_then(|()| rename(&new, file));
     if replaced.is_err() {
         // Half a file is of no use.

@@ -87,6 +87,7 @@ pub(crate) fn document<'a>(
         html lang="en" {
             head {
                 meta charset="utf-8";
+                meta name="generator" content="knee";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);

@@ -356,7 +356,7 @@ fn errors_of_the_arguments_name_their_fix() {
         ),
         (T, "t.csv --x n", "t.csv is a table, and needs --x and --y, and --by where several"),
         (T, "--decimal dot", "is not `dot`; it is one of point or comma"),
-        (T, "-o t.csv", "t.csv: it exists and is no HTML page; name another file with -o"),
+        (T, "-o t.csv", "t.csv: it exists and is no page of knee; name another file with -o"),
         (T, "-o nowhere/page.html", "its directory does not exist"),
     ]);
 }

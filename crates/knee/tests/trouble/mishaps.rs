@@ -82,7 +82,7 @@ fn a_page_replaces_nothing_but_a_page() {
     std::fs::write(at("notes.txt"), "mine").unwrap();
     let refused = [
         (at("own.db"), "that is the record"),
-        (at("notes.txt"), "it exists and is no HTML page"),
+        (at("notes.txt"), "it exists and is no page of knee"),
         (at("missing/page.html"), "its directory does not exist"),
         (at("."), "that is a directory"),
     ];

@@ -3,7 +3,7 @@
 //! A benchmark of Bencher is a point of a series here. A measure has one unit, and one direction in which
 //! its thresholds lie: so it is named after these, and not after the figure.
 
-use super::material::{Content, Format, Head, Material, has_figures, measured, series, write_json};
+use super::material::{Content, Format, Material, has_figures, measured, series, write_json};
 use analysis::Estimate;
 use model::MetricInfo;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "bencher",
     about: "Bencher Metric Format: medians with intervals, for `bencher run --adapter json`",
-    heads: &[Head::Text("{\n  \"")],
+    mark: "",
     choices: &[],
     check: has_figures,
     content: Content::Figures,

@@ -2,7 +2,7 @@
 //!
 //! Both call the axis `point`, and each parameter has a column. What is missing has a row without a figure, with the reason in the last column.
 
-use super::material::{Content, Format, Head, Material, What, in_order, missing, unit, x};
+use super::material::{Content, Format, Material, What, in_order, missing, unit, x};
 use crate::text::notes;
 use ::csv::{Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     about: "a table for spreadsheets and statistics: the medians, or every sample",
-    heads: &[Head::Text("run,workload,subject,")],
+    mark: "run,workload,subject,",
     choices: &[What::Medians, What::Samples],
     check: |_| Ok(()),
     content: Content::Figures,

@@ -3,7 +3,7 @@
 //! The process comes first, frames are separated by semicolons, and a function of the kernel has `_[k]` behind
 //! it, as in the output of `stackcollapse-perf`.
 
-use super::material::{Content, Format, Head, Material};
+use super::material::{Content, Format, Material};
 use super::sampled::{self, Part};
 use model::{Frame, FrameKind};
 use std::io::{self, Write};
@@ -11,18 +11,12 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "folded",
     about: "the profile as folded stacks, for flamegraph.pl, inferno-flamegraph and difffolded",
-    heads: &[Head::Line(is_folded)],
+    mark: "",
     choices: &[],
     check: sampled::has_samples,
     content: Content::Profile,
     write,
 };
-
-/// Whether a line is a call stack and a count.
-fn is_folded(line: &str) -> bool {
-    let Some((stack, count)) = line.rsplit_once(' ') else { return false };
-    stack.contains(';') && !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())
-}
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let parts = sampled::parts(material.run);

@@ -5,7 +5,7 @@
 //! configuration. So a run with both has two files.
 
 use super::material::{
-    Content, Format, Head, Material, What, has_figures, identity, measured, series, write_json,
+    Content, Format, Material, What, has_figures, identity, measured, series, write_json,
 };
 use findings::format::ci;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "github-action-benchmark",
     about: "medians for the action of that name: customSmallerIsBetter or customBiggerIsBetter",
-    heads: &[Head::Text("[\n  {\n    \"name\":")],
+    mark: ", knee ",
     choices: &[What::Smaller, What::Bigger],
     check,
     content: Content::Figures,

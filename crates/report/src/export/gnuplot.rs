@@ -6,8 +6,7 @@
 //! It runs in gnuplot 5 and 6.
 
 use super::material::{
-    COLOURS, Content, Format, Head, LOGARITHMIC_FROM, Material, identity, machine_and_clock,
-    measured,
+    COLOURS, Content, Format, LOGARITHMIC_FROM, Material, identity, machine_and_clock, measured,
 };
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
@@ -22,7 +21,7 @@ const HEAD: &str = "# A gnuplot script of knee's.\n";
 pub(super) const FORMAT: Format = Format {
     name: "gnuplot",
     about: "one script with its data that draws every call as a dot, or medians with intervals",
-    heads: &[Head::Text(HEAD)],
+    mark: HEAD,
     choices: &[],
     check: |_| Ok(()),
     content: Content::Figures,

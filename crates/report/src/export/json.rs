@@ -1,13 +1,13 @@
 //! All of it as JSON: the same text as `knee show --json` prints.
 
-use super::material::{Content, Format, Head, Material, write_json};
+use super::material::{Content, Format, Material, write_json};
 use crate::json::run;
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
     name: "json",
     about: "all of it for programs, with every sample: what `knee show --json` prints",
-    heads: &[Head::Text("{\n  \"schema\": 1,\n  \"summary\":")],
+    mark: "{\n  \"schema\": 1,\n  \"summary\":",
     choices: &[],
     check: |_| Ok(()),
     content: Content::Figures,

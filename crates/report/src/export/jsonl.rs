@@ -4,7 +4,7 @@
 //! stay together as a list, because they share all keys of their cell; these programs unfold a list with one
 //! function. A cell without figures has a line of its own.
 
-use super::material::{Content, Format, Head, Material, in_order, missing, unit, x};
+use super::material::{Content, Format, Material, in_order, missing, unit, x};
 use model::{Cell, CellKey, Fact, LoadOutcome, Metric, Parameters, Usage};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "jsonl",
     about: "JSON lines: one object for each figure of each cell, with its samples, for jq and DuckDB",
-    heads: &[Head::Text("{\"run\":\"")],
+    mark: "\",\"workload\":\"",
     choices: &[],
     check,
     content: Content::Figures,

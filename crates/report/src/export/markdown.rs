@@ -3,7 +3,7 @@
 //! The headline tables, the findings, the caveats and the machine stand open; the other tables are
 //! folded away, so that nothing is left out.
 
-use super::material::{Content, Format, Head, Material, Selection, identity, machine_and_clock};
+use super::material::{Content, Format, Material, Selection, identity, machine_and_clock};
 use crate::text::{self, NO_FIGURE, averages, leads::sign};
 use ::findings::format::{self, Unit, count};
 use ::findings::grouping::distinct;
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "markdown",
     about: "tables, findings, caveats and the machine, to paste into an issue",
-    heads: &[Head::Text("**knee** ")],
+    mark: "",
     choices: &[],
     check: |_| Ok(()),
     content: Content::Tables,

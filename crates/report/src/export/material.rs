@@ -25,9 +25,9 @@ pub struct Format {
     pub name: &'static str,
     /// What it is for, in one line.
     pub about: &'static str,
-    /// How its files begin, first as they are written now, then as older builds wrote them: an existing file
-    /// that begins like this may be replaced.
-    pub heads: &'static [Head],
+    /// A text near the beginning of its files, by which an existing one is known as such and may be replaced; empty
+    /// where the format leaves no place for one.
+    pub mark: &'static str,
     /// Its variants, where there is a choice.
     pub choices: &'static [What],
     /// Why it can't hold this run or variant, and what would do; called before writing.
@@ -47,36 +47,6 @@ pub enum Content {
     Tables,
     /// Its profile, of which subjects and points can be selected too.
     Profile,
-}
-
-/// How a file begins.
-#[derive(Clone, Copy, Debug)]
-pub enum Head {
-    /// With this text; capitals make no difference.
-    Text(&'static str),
-    /// With these bytes.
-    Bytes(&'static [u8]),
-    /// With a line of which this is true, where nothing marks the format but what its lines are.
-    Line(fn(&str) -> bool),
-}
-
-impl Head {
-    /// So much of a file is enough to see how it begins.
-    pub const BYTES_MAX: usize = 1 << 16;
-
-    /// Whether a file begins so; `beginning` is all of it, or its first [`Head::BYTES_MAX`].
-    pub fn is_of(self, beginning: &[u8]) -> bool {
-        match self {
-            Head::Text(text) => beginning
-                .get(..text.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes())),
-            Head::Bytes(bytes) => beginning.starts_with(bytes),
-            Head::Line(is_such) => {
-                let line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
-                std::str::from_utf8(line).is_ok_and(is_such)
-            }
-        }
-    }
 }
 
 /// A variant of a format: a part of a run, or a form of it.

@@ -5,7 +5,7 @@
 //! a summary of their own; where a workload has averages, mean and deviation are gauges. Times are
 //! seconds and percentages ratios, as the specification wants.
 
-use super::material::{Content, Format, Head, Material, measured, x};
+use super::material::{Content, Format, Material, measured, x};
 use crate::html::machine;
 use analysis::{Averages, Distribution, Estimate, PointSummary, Table};
 use model::{MetricInfo, Outcome, Parameters, Run};
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "openmetrics",
     about: "medians and quantiles for Prometheus and what reads its text format",
-    heads: &[Head::Text("# TYPE knee_")],
+    mark: "# TYPE knee_",
     choices: &[],
     check: |_| Ok(()),
     content: Content::Figures,

@@ -5,16 +5,18 @@
 //! addresses: times are made up in the order of the file, process numbers are numbers of cells, and addresses
 //! are 0.
 
-use super::material::{Content, Format, Head, Material};
+use super::material::{Content, Format, Material};
 use super::sampled::{self, Part};
 use model::SampledEvent;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+const HEAD: &str = "# Samples of knee's.\n";
+
 pub(super) const FORMAT: Format = Format {
     name: "perf-script",
     about: "the profile as `perf script` prints one, for the many programs that read that",
-    heads: &[Head::Text("# Samples of knee's.\n")],
+    mark: HEAD,
     choices: &[],
     check,
     content: Content::Profile,
@@ -38,7 +40,7 @@ fn check(material: &Material) -> Result<(), String> {
 }
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "# Samples of knee's.")?;
+    out.write_all(HEAD.as_bytes())?;
     let mut time_ns = 0.0;
     for (number, part) in (1..).zip(sampled::parts(material.run)) {
         writeln!(out, "# Process {number} is {}.", part.title)?;

@@ -1,6 +1,6 @@
 //! A [`Picture`] as PNG.
 
-use super::material::{Content, Format, Head, Material, has_figures};
+use super::material::{Content, Format, Material, has_figures};
 use super::picture::Picture;
 use plotters::prelude::BitMapBackend;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "png",
     about: "the picture of svg in pixels",
-    heads: &[Head::Bytes(b"\x89PNG\r\n\x1a\n")],
+    mark: "Software\0knee",
     choices: &[],
     check: has_figures,
     content: Content::Tables,
@@ -25,6 +25,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     picture.draw(BitMapBackend::with_buffer(&mut pixels, (width, height)))?;
     let mut encoder = png::Encoder::new(out, width, height);
     encoder.set_color(png::ColorType::Rgb);
+    encoder.add_text_chunk("Software".to_owned(), "knee".to_owned())?;
     encoder.write_header()?.write_image_data(&pixels)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! The messages are those of <https://github.com/google/pprof/blob/main/proto/profile.proto>, without fields that
 //! stay empty here.
 
-use super::material::{Content, Format, Head, Material, identity};
+use super::material::{Content, Format, Material, identity};
 use super::sampled::{self, Part};
 use flate2::{Compression, GzBuilder};
 use model::{Frame, Run};
@@ -17,7 +17,7 @@ const COMMENT: &str = "knee profile";
 pub(super) const FORMAT: Format = Format {
     name: "pprof",
     about: "the profile for pprof (`go tool pprof`), with labels for subject, point and metric",
-    heads: &[Head::Bytes(b"\x1f\x8b\x08\x10\0\0\0\0\0\xffknee profile\0")],
+    mark: COMMENT,
     choices: &[],
     check: sampled::has_samples,
     content: Content::Profile,

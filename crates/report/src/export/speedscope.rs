@@ -1,6 +1,6 @@
 //! The file format of speedscope: a profile for each cell, weighted by CPU time.
 
-use super::material::{Content, Format, Head, Material, identity};
+use super::material::{Content, Format, Material, identity};
 use super::sampled::{self, Part};
 use model::{Frame, FrameKind};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "speedscope",
     about: "the profile for speedscope (https://www.speedscope.app), a profile for each cell",
-    heads: &[Head::Text("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")],
+    mark: "\"exporter\":\"knee ",
     choices: &[],
     check: sampled::has_samples,
     content: Content::Profile,

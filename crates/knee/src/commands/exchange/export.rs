@@ -76,7 +76,7 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     let Some(format) = export::find(&ask.format) else { return Ok(Exit::Usage) };
     check_choice(format, ask.what)?;
     check_selection(format, ask)?;
-    let kind = Kind { name: "such export", heads: format.heads };
+    let kind = Kind { name: "such export", mark: format.mark };
     let records = records(ask);
     let records: Vec<&Path> = records.iter().map(PathBuf::as_path).collect();
     if let Some(file) = &ask.output {

@@ -6,7 +6,6 @@ use crate::commands::{concluded, read_run, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::print_note;
-use ::report::export::Head;
 use ::report::{html, matrix};
 use analysis::compare::Terms;
 use analysis::thresholds::MARGIN;
@@ -28,7 +27,7 @@ pub struct Report {
     pub record_file: RecordFile,
 }
 
-const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html>")] };
+const PAGE: Kind = Kind { name: "page of knee", mark: "name=\"generator\" content=\"knee\"" };
 
 pub fn report(ask: &Report) -> Result<Exit, Trouble> {
     let record = record_path(&ask.record_file).ok();

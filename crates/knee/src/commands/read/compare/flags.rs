@@ -105,7 +105,7 @@ pub enum FailOn {
     Class,
 }
 
-const JUNIT: files::Kind = files::Kind { name: "test cases of knee", heads: &[junit::HEAD] };
+const JUNIT: files::Kind = files::Kind { name: "test cases of knee", mark: junit::BEGINNING };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {

@@ -1,11 +1,8 @@
 //! What a gate says, as test cases: `JUnit` XML, which systems of continuous integration show.
 
-use report::export::Head;
 use std::io::{self, Write};
 
-pub const HEAD: Head = Head::Bytes(BEGINNING.as_bytes());
-
-const BEGINNING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"knee\"";
+pub const BEGINNING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"knee\"";
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Case {
@@ -78,7 +75,7 @@ mod tests {
         ];
         let mut out = Vec::new();
         write(&mut out, &cases).unwrap();
-        assert!(HEAD.is_of(&out));
+        assert!(out.starts_with(BEGINNING.as_bytes()));
         let wanted = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="knee" tests="3" failures="1" errors="1">
   <testsuite name="knee" tests="3" failures="1" errors="1">

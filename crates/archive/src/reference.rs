@@ -2,6 +2,7 @@
 //! with a database's URL.
 
 use crate::{Error, Location, url};
+use jiff::Timestamp;
 use model::RunSummary;
 use model::short_name;
 use std::path::Path;
@@ -98,17 +99,21 @@ fn is_host_alone(text: &str) -> bool {
 /// # Errors
 /// [`Error::NoSuchRun`], [`Error::EmptyRecord`]; [`Error::Refused`] where it could be several.
 pub fn pick(runs: &[RunSummary], name: &str, path: &Path) -> Result<i64, Error> {
-    let Some(newest) = runs.last() else {
+    if runs.is_empty() {
         return Err(Error::EmptyRecord(path.into()));
+    }
+    // A run that was merged or imported has a higher number than those that were measured before it.
+    let newest = |runs: &mut dyn Iterator<Item = &RunSummary>| {
+        let newest = runs.max_by_key(|run| (run.started.parse::<Timestamp>().ok(), run.number));
+        newest.map(|run| run.number)
     };
+    let none = || Error::NoSuchRun { path: path.into(), run: name.to_ascii_lowercase() };
     let name = name.to_ascii_lowercase();
     if name == "last" {
-        return Ok(newest.number);
+        return newest(&mut runs.iter()).ok_or_else(none);
     }
-    let none = || Error::NoSuchRun { path: path.into(), run: name.clone() };
     if let Some(host) = host_of(&name) {
-        let newest = runs.iter().rfind(|run| is_of_host(run, host));
-        return newest.map(|run| run.number).ok_or_else(none);
+        return newest(&mut runs.iter().filter(|run| is_of_host(run, host))).ok_or_else(none);
     }
     if !names_a_run(&name) {
         return Err(none());
@@ -202,6 +207,8 @@ mod tests {
         let runs =
             [run(1, "a3f1000000000000"), run(2, "a3f2000000000000"), run(9, "1234567890abcdef")];
         assert_eq!(picked(&runs, "last"), Ok(9));
+        let merged = RunSummary { started: "2026-11-01T00:00:00Z".into(), ..run(10, "b0") };
+        assert_eq!(picked(&[&runs[..], &[merged]].concat(), "last"), Ok(9), "it began before");
         assert_eq!(picked(&runs, "2"), Ok(2));
         assert_eq!(picked(&runs, "A3F1"), Ok(1));
         assert_eq!(picked(&runs, "a3f2000000000000"), Ok(2));

@@ -42,7 +42,10 @@ pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble>
         return refused("that is a directory");
     }
     if existing.is_file() && existing.len() > 0 && !has_mark(file, kind.mark.as_bytes()) {
-        return refused(&format!("it exists and is no {}", kind.name));
+        return refused(&match kind.mark {
+            "" => "it exists, and files of that format have no mark of knee's".to_owned(),
+            _ => format!("it exists and is no {}", kind.name),
+        });
     }
     Ok(())
 }

@@ -267,6 +267,11 @@ impl Estimate {
         Self { value, low: low.min(value), high: high.max(value) }
     }
 
+    /// The ends of its CI; `None` of a figure that has none.
+    pub fn ci(self) -> Option<[f64; 2]> {
+        (self.low < self.high).then_some([self.low, self.high])
+    }
+
     /// The figure and the ends of its interval on another scale, which must keep their order.
     #[must_use]
     pub fn map(self, scale: impl Fn(f64) -> f64) -> Self {

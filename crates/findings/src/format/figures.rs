@@ -3,6 +3,7 @@
 use super::ci;
 use crate::finding::verdict::{of_class, of_trend};
 use analysis::{Class, Estimate, Growth, RateTrend};
+use model::Parameters;
 use printable::{count, significant};
 
 /// The word for an order of growth.
@@ -110,6 +111,21 @@ pub fn multiple(times: f64) -> String {
 /// So many of what an axis counts: `1 thread`, `16 threads`, `0.5 threads`, `1 copy`.
 pub fn counted(number: &str, what: &str) -> String {
     if number == "1" { format!("1 {}", singular(what)) } else { format!("{number} {what}") }
+}
+
+/// What tells a series from those of the same subject: ` (wait, active = 10)` of a metric and the parameters that are not
+/// the same in `all`; nothing where it has nothing of its own.
+pub fn qualifiers<'a>(
+    metric: Option<&str>,
+    parameters: &Parameters,
+    all: impl Iterator<Item = &'a Parameters>,
+) -> String {
+    let all: Vec<&Parameters> = all.collect();
+    let differs = |key: &str| all.iter().any(|second| second.get(key) != parameters.get(key));
+    let own = parameters.iter().filter(|(key, _)| differs(key));
+    let own = own.map(|(key, value)| format!("{key} = {value}"));
+    let parts: Vec<String> = metric.map(str::to_owned).into_iter().chain(own).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// One of several: `thread`, `copy`, `process`.

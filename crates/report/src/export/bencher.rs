@@ -32,8 +32,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
                 let Estimate { value, low, high } = at.median;
                 if [value, low, high].into_iter().all(f64::is_finite) {
                     let mut metric = json!({ "value": value });
-                    // One figure of a whole load has no CI.
-                    if !table.metric.role.is_whole() {
+                    if let Some([low, high]) = at.median.ci() {
                         metric["lower_value"] = low.into();
                         metric["upper_value"] = high.into();
                     }

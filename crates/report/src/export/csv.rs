@@ -139,7 +139,7 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
             for (column, cell) in row.cells.iter().enumerate() {
                 let point = x(material.run, &table.workload, table.points[column]).to_string();
                 let figures = match cell {
-                    Some(at) => figures(at, table.metric.role.is_whole()),
+                    Some(at) => figures(at),
                     None => vec![String::new(); OF_POINT.split(' ').count() - 2],
                 };
                 let why = for_spreadsheet(&why(table, row, column)).into_owned();
@@ -152,9 +152,9 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
 }
 
 /// One figure of a whole load has no CI.
-fn figures(at: &PointSummary, is_whole: bool) -> Vec<String> {
+fn figures(at: &PointSummary) -> Vec<String> {
     let &PointSummary { median, min, p10, p25, p75, p90, p99, max, .. } = at;
-    let ends = [median.low, median.high].map(|end| (!is_whole).then_some(end));
+    let ends = median.ci().map_or([None; 2], |ends| ends.map(Some));
     let spread = [min, p10, p25, p75, p90, p99, max].map(Some);
     let text = |figure: Option<f64>| figure.map(|figure| figure.to_string()).unwrap_or_default();
     let figures = [Some(median.value)].into_iter().chain(ends).chain(spread).map(text);

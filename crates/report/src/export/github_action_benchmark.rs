@@ -28,7 +28,8 @@ struct Entry {
     unit: String,
     value: f64,
     /// Shown behind the value, as it is.
-    range: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<String>,
     /// Shown below it.
     extra: String,
 }
@@ -72,7 +73,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
                 name: series(material.run, table, row, at.point),
                 unit: table.metric.unit.clone(),
                 value: at.median.value,
-                range: ci(&at.median.low.to_string(), &at.median.high.to_string()),
+                range: at.median.ci().map(|[low, high]| ci(&low.to_string(), &high.to_string())),
                 extra: format!("{} samples in {} rounds\n{run}", at.samples, at.rounds),
             }));
         }

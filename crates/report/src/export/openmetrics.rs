@@ -7,7 +7,7 @@
 
 use super::material::{Content, Format, Material, measured, x};
 use crate::html::machine;
-use analysis::{Averages, Distribution, Estimate, PointSummary, Table};
+use analysis::{Averages, Distribution, PointSummary, Table};
 use model::{MetricInfo, Outcome, Parameters, Run};
 use printable::one_line;
 use std::collections::BTreeMap;
@@ -182,13 +182,14 @@ impl Source<'_> {
 
     /// All samples at a point, and both ends of the median's CI; of a whole load its only figure.
     fn add_point(&self, families: &mut Families, series: (&str, u64), at: &PointSummary) {
-        let Estimate { value, low, high } = at.median;
         if self.metric.role.is_whole() {
             let statistic = ("", "one figure of the whole load");
-            return self.add(families, statistic, series, Figures::One(value));
+            self.add(families, statistic, series, Figures::One(at.median.value));
+        } else {
+            let all = ("", "all samples; quantile 0.5 is the median of the rounds' medians");
+            self.add(families, all, series, Figures::Summary(&quantiles(at), at.samples));
         }
-        let all = ("", "all samples; quantile 0.5 is the median of the rounds' medians");
-        self.add(families, all, series, Figures::Summary(&quantiles(at), at.samples));
+        let Some([low, high]) = at.median.ci() else { return };
         let lower = ("median_low", "lower end of the median's 95 % CI");
         self.add(families, lower, series, Figures::One(low));
         let upper = ("median_high", "upper end of the median's 95 % CI");

@@ -14,8 +14,11 @@ use printable::{one_line, significant};
 use std::io;
 use std::ops::Range;
 
-/// The size of a table's picture, in pixels.
+/// The width of a picture, and the least height of a table, in pixels.
 const SIZE: (u32, u32) = (960, 480);
+/// The height of a name, and of what stands above and below the names.
+const NAME_HEIGHT: u32 = 20;
+const AROUND_NAMES: u32 = 80;
 /// The width of the column of names.
 const NAMES_WIDTH: i32 = 200;
 /// More points than this have ticks at decades.
@@ -42,7 +45,7 @@ impl<'a> Picture<'a> {
 
     /// Its width and height, in pixels.
     pub(super) fn size(&self) -> (u32, u32) {
-        (SIZE.0, SIZE.1 * self.tables.len() as u32)
+        (SIZE.0, self.tables.iter().map(|(_, rows)| height(rows)).sum())
     }
 
     /// Draws it on what has its size. Texts are measured in a font of knee's own, in which pixels have them, too: a server
@@ -53,14 +56,21 @@ impl<'a> Picture<'a> {
         let drawn = || -> Drawn<B> {
             let root = on.into_drawing_area();
             root.fill(&WHITE)?;
-            let areas = root.split_evenly((self.tables.len(), 1));
-            for ((table, rows), area) in self.tables.iter().zip(areas) {
+            let mut rest = root.clone();
+            for (table, rows) in &self.tables {
+                let (area, below) = rest.split_vertically(height(rows));
                 panel(self.material, table, rows, &area)?;
+                rest = below;
             }
             root.present()
         };
         drawn().map_err(|error| io::Error::other(error.to_string()))
     }
+}
+
+/// That of a table, in pixels: each of its names has a line.
+fn height(rows: &[&Row]) -> u32 {
+    SIZE.1.max(AROUND_NAMES + NAME_HEIGHT * rows.len() as u32)
 }
 
 /// One table.
@@ -108,7 +118,7 @@ fn panel<B: DrawingBackend>(
             )
         });
         chart.draw_series(bars)?;
-        let top = 44 + 20 * index;
+        let top = 44 + NAME_HEIGHT.cast_signed() * index;
         names.draw(&Circle::new((8, top + 7), 4, mark(index)))?;
         names.draw(&Text::new(one_line(&row.label), (20, top), (FONT, 13)))?;
     }
@@ -116,7 +126,7 @@ fn panel<B: DrawingBackend>(
     let note = note.color(&RGBColor(96, 96, 96));
     names.draw(&Text::new(
         format!("{}, with 95 % CIs", text::metrics::rounds(run)),
-        (NAMES_WIDTH - 12, SIZE.1.cast_signed() - 8),
+        (NAMES_WIDTH - 12, height(rows).cast_signed() - 8),
         note,
     ))
 }

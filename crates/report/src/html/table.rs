@@ -46,8 +46,7 @@ fn of_run(run: &Run, table: &Table, id: &str, suffix: &str) -> Markup {
     let down = if table.points_down { " down" } else { "" };
     let list = if info.is_some() { " listed" } else { "" };
     let mut cells = table.rows.iter().flat_map(|row| &row.cells).flatten();
-    // Single figures have none.
-    let has_intervals = cells.any(|cell| cell.samples > 1);
+    let has_intervals = cells.any(|cell| cell.median.ci().is_some());
     let caption = html! {
         @if info.is_some() { strong { (text::metrics::about(&table.metric)) } }
         @else { strong { (text::metrics::measure(&table.metric, &unit)) } }

@@ -306,7 +306,12 @@ fn written(run: &Run, format: &str, what: Option<What>) -> String {
     let mut bytes = Vec::new();
     (format.write)(&material, &mut bytes).expect("written");
     let text = String::from_utf8(bytes).expect("UTF-8");
-    assert!(format.heads[0].is_of(text.as_bytes()), "{}: {:?}", format.name, text.lines().next());
+    assert!(
+        crate::export::is_marked(format, text.as_bytes()),
+        "{}: {:?}",
+        format.name,
+        text.lines().next()
+    );
     text
 }
 

@@ -3,7 +3,7 @@
 
 use crate::fixture::trajectory::{self, Size};
 use crate::fixture::{build, dead, locks, pipetest, realistic, small};
-use model::Run;
+use model::{Cell, Run, SubjectInfo};
 use quick_xml::events::Event;
 use report::export::{Content, Format, Material, TABLE, What, find, narrowed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,8 +22,14 @@ fn written_bytes(run: &Run, format: &str, what: impl Into<Option<What>>) -> Vec<
     let format = find(format).expect("a format");
     let what = what.into().filter(|what| format.choices.contains(what));
     (format.write)(&Material::new(run, what), &mut bytes).expect("written");
-    assert!(format.heads[0].is_of(&bytes), "{}: {:?}", format.name, bytes.get(..16));
+    assert!(is_marked(format, &bytes), "{}: {:?}", format.name, bytes.get(..16));
     bytes
+}
+
+/// Whether a file has the mark of its format near its beginning, if that has one.
+pub fn is_marked(format: &Format, bytes: &[u8]) -> bool {
+    let mark = format.mark.as_bytes();
+    mark.is_empty() || bytes.windows(mark.len()).take(1 << 16).any(|part| part == mark)
 }
 
 /// A run whose every word is awkward.
@@ -460,6 +466,32 @@ fn a_picture_names_what_it_shows() {
     for word in ["poll", "epoll-level", "100", "10,000", "median of 5 rounds, with 95 % CIs"] {
         assert!(shown.iter().any(|text| text == word), "{word}: {shown:?}");
     }
+    let mut many = small();
+    let first = many.plan.workloads[0].subjects[0].clone();
+    let of_first: Vec<Cell> =
+        many.cells.iter().filter(|cell| cell.key.subject == first.name).cloned().collect();
+    for number in 0..30 {
+        let name = format!("another-{number}");
+        let label = name.clone();
+        many.plan.workloads[0].subjects.push(SubjectInfo { name, label, ..first.clone() });
+        let renamed = of_first.iter().cloned().map(|mut cell| {
+            cell.key.subject = format!("another-{number}");
+            cell
+        });
+        many.plan.cells.extend(renamed.clone().map(|cell| cell.key));
+        many.cells.extend(renamed);
+    }
+    let picture = written(&many, "svg", None);
+    let at = |name: &str| {
+        let (head, _) = picture.split_once(name)?;
+        let (_, y) = head.rsplit_once(" y=\"")?;
+        y.split('"').next()?.parse::<u32>().ok()
+    };
+    let positions: Vec<u32> = (0..30).filter_map(|n| at(&format!("another-{n}\n"))).collect();
+    assert!(
+        positions.len() == 30 && positions.is_sorted_by(|a, b| a < b),
+        "a line each: {positions:?}"
+    );
     let awkward = texts(&written(&awkward(), "svg", None));
     assert!(awkward.iter().any(|text| text.contains("<i>")), "no text is markup: {awkward:?}");
 }

@@ -73,9 +73,7 @@ fn bytes(run: &Run, format: &str) -> Vec<u8> {
     let material = Material::new(run, None);
     (format.check)(&material).unwrap();
     (format.write)(&material, &mut bytes).unwrap();
-    assert!(
-        format.content == Content::Profile && format.heads.iter().any(|head| head.is_of(&bytes))
-    );
+    assert!(format.content == Content::Profile && crate::export::is_marked(format, &bytes));
     bytes
 }
 

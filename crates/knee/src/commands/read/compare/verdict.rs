@@ -11,7 +11,7 @@ use analysis::compare::{
     Slowdown, Verdict, bound, slowdowns,
 };
 use analysis::{Class, Row, Table};
-use findings::format::{counted, factor, interval, percent, significant};
+use findings::format::{counted, factor, interval, percent, qualifiers, significant};
 use findings::left_out;
 use findings::run_changes::claim;
 use std::collections::BTreeSet;
@@ -141,7 +141,7 @@ impl<'a> Evidence<'a> {
     pub fn cases(&self) -> Vec<Case> {
         let figures = self.judged.iter().map(|(state, slowdown)| {
             let Slowdown { table, label, .. } = slowdown;
-            let name = format!("{label}{}", position(slowdown));
+            let name = format!("{label}{}", position(self.comparison, slowdown));
             let may_be = if *state == State::Refused { "" } else { "it may be " };
             let why = format!("{may_be}{}: {}", self.what(), ratio(slowdown));
             Case { workload: table.workload.clone(), name, outcome: outcome(*state, why) }
@@ -217,7 +217,7 @@ impl<'a> Evidence<'a> {
             0 => String::new(),
             more => format!(", and {more} more {}", noun(worst.point.is_some(), more)),
         };
-        format!("{}: {}{more}", self.what(), text(worst))
+        format!("{}: {}{more}", self.what(), text(self.comparison, worst))
     }
 
     /// Why the gate can't decide: `2 of 4 series may be slower; the widest is poll: poll at 1 ×1.12 (95 % CI 0.90–1.40)`.
@@ -234,7 +234,7 @@ impl<'a> Evidence<'a> {
         if let Some(widest) = widest {
             let verb = if self.refused == Refused::On(FailOn::Changed) { "have" } else { "be" };
             parts.push(format!("{} may {verb} {}", self.open_count(), self.what()));
-            parts.push(format!("the widest is {}", text(widest)));
+            parts.push(format!("the widest is {}", text(self.comparison, widest)));
             let remedy = if self.comparison.paired { "" } else { ", or use `knee ab`" };
             parts.extend(with_remedy.then(|| format!("measure more rounds{remedy}")));
             let is_decided_by_cpu = with_remedy && self.is_decided_by_cpu(&widest.table.workload);
@@ -349,15 +349,18 @@ fn growths(comparison: &Comparison) -> Vec<(State, [String; 2])> {
 }
 
 /// `poll: poll at 100 watched descriptors ×1.18 (95 % CI 1.12–1.25)`.
-fn text(slowdown: &Slowdown<'_>) -> String {
+fn text(comparison: &Comparison, slowdown: &Slowdown<'_>) -> String {
     let Slowdown { table, label, .. } = slowdown;
-    format!("{}: {label}{} {}", table.workload, position(slowdown), ratio(slowdown))
+    format!("{}: {label}{} {}", table.workload, position(comparison, slowdown), ratio(slowdown))
 }
 
-/// ` at 100 watched descriptors`; nothing of a series as a whole.
-fn position(Slowdown { table, point, .. }: &Slowdown<'_>) -> String {
+/// ` at 100 watched descriptors (wait, active = 10)`: which of a subject's figures, and of which table.
+fn position(comparison: &Comparison, Slowdown { table, point, .. }: &Slowdown<'_>) -> String {
     let at = point.map(|at| format!(" at {}", counted(&findings::format::count(at), &table.axis)));
-    at.unwrap_or_default()
+    let metric = (!table.headline).then_some(table.metric.name.as_str());
+    let tables = comparison.tables.iter().filter(|second| second.workload == table.workload);
+    let parts = qualifiers(metric, &table.parameters, tables.map(|table| &table.parameters));
+    at.unwrap_or_default() + &parts
 }
 
 /// `×1.18 (95 % CI 1.12–1.25)`.

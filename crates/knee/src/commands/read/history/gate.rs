@@ -6,7 +6,7 @@ use crate::remedies::DIRECTION_IS_A_GUESS;
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{Change, History as Joined, LeftOut, Line};
-use findings::format::{count, counted, factor, interval, list, percent, significant};
+use findings::format::{count, counted, factor, interval, list, percent, qualifiers, significant};
 use findings::left_out;
 
 pub struct Gate {
@@ -155,15 +155,9 @@ fn lines_at_newest(history: &Joined) -> impl Iterator<Item = &Line> {
 
 /// `poll: select at 1,000 watched descriptors (wait, active = 10)`: what tells lines apart.
 fn name(history: &Joined, line: &Line) -> String {
-    let differs = |key: &String| {
-        let mut lines = history.lines.iter();
-        lines.any(|second| second.parameters.get(key) != line.parameters.get(key))
-    };
-    let metric = (!line.headline).then(|| line.metric.name.clone());
-    let parameters = line.parameters.iter().filter(|(key, _)| differs(key));
-    let parameters = parameters.map(|(key, value)| format!("{key} = {value}"));
-    let parts: Vec<String> = metric.into_iter().chain(parameters).collect();
-    let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+    let metric = (!line.headline).then_some(line.metric.name.as_str());
+    let all = history.lines.iter().map(|line| &line.parameters);
+    let parts = qualifiers(metric, &line.parameters, all);
     let at = counted(&count(line.point), &line.axis);
     format!("{}: {} at {at}{parts}", history.workload.name, line.label)
 }

@@ -52,11 +52,8 @@ const CAVEAT: &str = "Finding what is ready is rarely the largest of a server's 
 
 /// Raised when a key of [`json`] changes its meaning or goes.
 const SCHEMA: u32 = 1;
-/// Fewer columns than this show the ranking as lines.
-const TABLE_WIDTH_MIN: usize = 84;
 
-/// The ranking as a table, or as lines where there is no room for one, and what has to be known of
-/// it. Every line ends in a line feed and in no blank.
+/// The ranking as a table, and what has to be known of it. Every line ends in a line feed and in no blank.
 pub fn text(sourced: &SourcedAdvice, style: &Style) -> String {
     let (advice, pen) = (&sourced.advice, Pen::new(&Style { colour: false, ..*style }));
     let mut out = String::new();
@@ -94,25 +91,14 @@ pub fn mean_count(number: f64) -> String {
 fn ranking(out: &mut String, advice: &Advice, pen: &Pen) {
     let costs: Vec<f64> = advice.ranking.iter().map(|row| row.cost_ns.value).collect();
     let unit = Unit::for_table("ns", &costs);
-    let texts = advice.ranking.iter().map(|row| {
+    let rows = advice.ranking.iter().map(|row| {
         let Estimate { value, low, high } = row.cost_ns;
         let interval = format!("{}–{}", unit.figure(low), unit.figure(high));
-        (&row.label, value, interval, factor(row.times))
+        (row.label.clone(), vec![unit.figure(value), interval, factor(row.times)])
     });
-    let heads =
-        [format!("{} an active descriptor", unit.symbol), "95 % CI".to_owned(), String::new()];
-    let rows = texts.clone().map(|(label, value, interval, times)| {
-        (label.clone(), vec![unit.figure(value), interval, times])
-    });
-    let grid = Grid::plain("mechanism", heads, rows);
-    if pen.width >= TABLE_WIDTH_MIN && grid.width() <= pen.width {
-        return pen.grid(out, &grid);
-    }
-    pen.whole(out, "The cost of an active descriptor, with its 95 % CI:", (0, INDENT));
-    for (label, value, interval, times) in texts {
-        let text = format!("{label}: {} ({interval}), {times}", unit.with_symbol(value));
-        pen.whole(out, &text, (INDENT, 2 * INDENT));
-    }
+    pen.whole(out, "The cost of an active descriptor:", (0, INDENT));
+    let heads = [unit.symbol.as_str(), "95 % CI", ""].map(str::to_owned);
+    pen.grid(out, &Grid::plain("mechanism", heads, rows));
 }
 
 fn absent(advice: &Advice) -> Option<String> {

@@ -4,8 +4,8 @@ use super::groups::{
     Group, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
-use crate::layout::{BOLD, Detail, INDENT, Pen, Style, left, widest};
-use crate::matrix::grid::Grid;
+use crate::layout::{BOLD, Detail, GAP, INDENT, Pen, Style, left, widest};
+use crate::matrix::grid::{Grid, GridRow};
 use crate::text::NO_FIGURE;
 use analysis::history::{History, LeftOut, Line};
 use findings::format::{Unit, count, factor, list};
@@ -15,6 +15,7 @@ use findings::left_out;
 const DRAWN_MAX: usize = 40;
 /// A line that moves by less than this is not drawn as if it moved by much.
 const SPAN_MIN: f64 = 1.1;
+const OVER_TIME: &str = "over time";
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The history as lines that end in a line feed; with [`Detail::All`] every line is drawn.
@@ -65,71 +66,33 @@ pub fn text(history: &History, style: &Style) -> String {
     out
 }
 
-/// One row as text: the series, and below [`heads`] its point, runs, first and last figure, drawing, and changes.
-type RowText = (String, [String; 6]);
-
-fn heads(axis: &str) -> [&str; 6] {
-    [axis, "runs", "first", "last", "over time", "changed"]
-}
-
 impl Pen {
-    /// The sentences of one metric under one set of parameters, and the lines that are drawn.
+    /// The sentences of one metric under one set of parameters, and the lines that are drawn, what changed behind each.
     fn group(&self, out: &mut String, history: &History, group: &Group, drawn: &[&Line]) {
         self.paragraph(out, BOLD, &group.title(history), (0, INDENT));
         for change in &group.changes {
             self.indented(out, &sentences::change(history, change));
         }
         let unit = group.unit();
-        let axis = &history.workload.axis;
-        let rows: Vec<RowText> = drawn.iter().map(|line| row(history, line, &unit)).collect();
-        self.over_time(out, axis, &rows);
+        let drawings = drawn.iter().map(|line| drawing(history.runs.len(), line));
+        let drawings: Vec<String> = drawings.collect();
+        // Figures stand to the right of their columns; drawings begin below their head.
+        let width = widest(drawings.iter().map(String::as_str).chain([OVER_TIME]));
+        let row = |(line, drawing): (&&Line, &String)| {
+            let figure = |entry: Option<&(usize, analysis::Estimate)>| {
+                entry.map_or_else(|| NO_FIGURE.to_owned(), |(_, figure)| unit.figure(figure.value))
+            };
+            let [first, last] = [line.figures.first(), line.figures.last()].map(figure);
+            let cells = [line.figures.len().to_string(), first, last, left(drawing, width)];
+            let name = format!("{} at {}", line.label, count(line.point));
+            let notes = changes(history, line);
+            GridRow { notes, ..GridRow::new(name, cells.map(|text| vec![text]).to_vec()) }
+        };
+        let rows = drawn.iter().zip(&drawings).map(row).collect();
+        let heads = ["runs", "first", "last", &left(OVER_TIME, width)];
+        let heads = heads.map(|head| vec![head.to_owned()]).to_vec();
+        self.grid(out, &Grid { stub: vec!["series".to_owned()], heads, rows, gap: GAP });
     }
-
-    fn over_time(&self, out: &mut String, axis: &str, rows: &[RowText]) {
-        let grid = grid(&heads(axis), rows);
-        if grid.width() <= self.width {
-            self.grid(out, &grid);
-            return;
-        }
-        // Where there is no room for a table: a few lines a row.
-        for (name, [point, runs, first, last, drawing, changes]) in rows {
-            let head =
-                format!("{name} at {point} {axis}: {first} to {last} in {runs} runs, {changes}");
-            self.indented(out, &head);
-            let available = self.width - 2 * INDENT;
-            let skip = drawing.chars().count().saturating_sub(available);
-            let shown: String = drawing.chars().skip(skip).collect();
-            self.line(out, &format!("{:width$}{shown}", "", width = 2 * INDENT));
-        }
-    }
-}
-
-/// Figures stand to the right of their columns; drawings and changes begin below their heads.
-fn grid(heads: &[&str; 6], rows: &[RowText]) -> Grid {
-    let aligned = |(column, text): (usize, &str)| {
-        let texts = rows.iter().map(|(_, cells)| cells[column].as_str()).chain([heads[column]]);
-        left(text, if column < 4 { 0 } else { widest(texts) })
-    };
-    let row = |(name, cells): &RowText| {
-        let cells = cells.iter().map(String::as_str).enumerate().map(aligned);
-        (name.clone(), cells.collect())
-    };
-    Grid::plain("series", heads.iter().copied().enumerate().map(aligned), rows.iter().map(row))
-}
-
-fn row(history: &History, line: &Line, unit: &Unit) -> RowText {
-    let figure = |entry: Option<&(usize, analysis::Estimate)>| {
-        entry.map_or_else(|| NO_FIGURE.to_owned(), |(_, figure)| unit.figure(figure.value))
-    };
-    let figures = [
-        count(line.point),
-        line.figures.len().to_string(),
-        figure(line.figures.first()),
-        figure(line.figures.last()),
-        drawing(history.runs.len(), line),
-        changes(history, line),
-    ];
-    (line.label.clone(), figures)
 }
 
 /// `run 4 ×0.91, run 12 ×1.13`.
@@ -142,7 +105,7 @@ fn changes(history: &History, line: &Line) -> String {
     };
     let all: Vec<String> = line.shifts.iter().map(shift_text).collect();
     if all.is_empty() {
-        return if line.has_too_few() { "too few runs" } else { "no" }.to_owned();
+        return if line.has_too_few() { "too few runs" } else { "no change" }.to_owned();
     }
     list(&all)
 }

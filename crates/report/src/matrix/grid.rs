@@ -1,7 +1,7 @@
 //! A table for a terminal: a name before each row, and cells of one line or several. Too wide, it is split between its
 //! columns, never squeezed; what belongs to a row stands behind it where it fits, else below.
 
-use crate::layout::{DIM, GAP, INDENT, Pen, display_width, left, right, widest};
+use crate::layout::{DIM, GAP, INDENT, PLAIN, Pen, display_width, left, right, widest};
 use std::ops::Range;
 
 /// A table as text, painted where it is to be.
@@ -157,7 +157,7 @@ impl Pen {
             }
             let mut name = row.name.as_str();
             if is_narrow && cells.iter().any(|cell| !cell.is_empty()) {
-                self.line(out, &format!("{:INDENT$}{name}", ""));
+                self.paragraph(out, PLAIN, name, (INDENT, 2 * INDENT));
                 name = "";
             }
             if is_end && !row.notes.is_empty() {

@@ -1,9 +1,7 @@
 //! Which figures of a table are marked as the best, and what the marks mean.
 
 use crate::text::metrics::superlative;
-use analysis::{Lead, Row, Table};
-use findings::answer::Range;
-use findings::format::{count, factor, list};
+use analysis::{Lead, Table};
 
 /// How a figure is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +48,7 @@ pub(crate) fn legend(table: &Table, sign: fn(Mark) -> char) -> Option<String> {
     let has_shared = leads.iter().any(|lead| is_marked_as_shared(lead));
     let has_unmarked = leads.iter().any(|lead| !lead.clear && !is_marked_as_shared(lead));
     if !has_clear && !has_shared {
-        let tie = tie(table).unwrap_or_else(|| "every lead is too close to call".to_owned());
-        return Some(format!("No figure is marked: {tie}"));
+        return Some("No figure is marked: every lead is too close to call".to_owned());
     }
     let best = superlative(&table.metric);
     let mut parts = Vec::new();
@@ -70,48 +67,4 @@ pub(crate) fn legend(table: &Table, sign: fn(Mark) -> char) -> Option<String> {
         parts.push("each of those that do the same".to_owned());
     }
     Some(parts.join("; "))
-}
-
-/// The best at the last point where others are clearly behind, by how much, and how many are neither: `at 10,000
-/// epoll-level is ×870 to ×928 ahead of select and poll; mio and 3 more are too close to call with it`.
-fn tie(table: &Table) -> Option<String> {
-    let shared = |leads: &[Lead]| leads.iter().rposition(Lead::is_shared);
-    let (column, at) = table
-        .leads
-        .iter()
-        .enumerate()
-        .rev()
-        .find_map(|(column, leads)| Some((column, shared(leads)?)))?;
-    let lead = &table.leads[column][at];
-    let alternatives = || {
-        let do_the_same = |row: &&Row| table.lead(column, &row.subject) == Some(lead);
-        table.rows.iter().filter(do_the_same)
-    };
-    let median = |row: &Row| Some(row.cells.get(column)?.as_ref()?.median.value);
-    let first = table.rows.iter().find(|row| row.subject == lead.best)?;
-    let best = median(first)?;
-    let times = |value: f64| (value / best).max(best / value);
-    let rivals = alternatives().filter(|row| row.subject != lead.best && median(row).is_some());
-    let (tied, behind): (Vec<&Row>, Vec<&Row>) =
-        rivals.partition(|row| lead.tied.contains(&row.subject));
-    let factors = behind.iter().filter_map(|row| Some(times(median(row)?)));
-    let by = Range::new(factors).format(factor);
-    let point = count(*table.points.get(column)?);
-    let (first, behind, are) =
-        (&first.label, named(&behind), if tied.len() == 1 { "is" } else { "are" });
-    Some(format!(
-        "at {point} {first} is {by} ahead of {behind}; {} {are} too close to call with it",
-        named(&tied)
-    ))
-}
-
-/// The labels of a few rows, and the number of the rest.
-fn named(rows: &[&Row]) -> String {
-    const NAMES_MAX: usize = 4;
-    let mut names: Vec<String> = rows.iter().take(NAMES_MAX).map(|row| row.label.clone()).collect();
-    let rest = rows.len() - names.len();
-    if rest > 0 {
-        names.push(format!("{rest} more"));
-    }
-    list(&names)
 }

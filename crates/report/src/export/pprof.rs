@@ -6,9 +6,9 @@
 use super::material::{Content, Format, Material, identity};
 use super::sampled::{self, Part};
 use flate2::{Compression, GzBuilder};
-use model::{Frame, Run};
+use indexmap::IndexSet;
+use model::Run;
 use prost::Message;
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// In the header of the compressed file, so that it differs from others.
@@ -120,25 +120,10 @@ struct Function {
 }
 
 /// The texts of a file, each once, the empty one first.
-struct Texts {
-    all: Vec<String>,
-    index_of: HashMap<String, i64>,
-}
+type Texts = IndexSet<String>;
 
-impl Texts {
-    fn new() -> Texts {
-        Texts { all: vec![String::new()], index_of: HashMap::from([(String::new(), 0)]) }
-    }
-
-    fn index(&mut self, text: &str) -> i64 {
-        if let Some(&index) = self.index_of.get(text) {
-            return index;
-        }
-        let index = signed(self.all.len() as u64);
-        self.all.push(text.to_owned());
-        self.index_of.insert(text.to_owned(), index);
-        index
-    }
+fn index(texts: &mut Texts, text: &str) -> i64 {
+    signed(texts.insert_full(text.to_owned()).0 as u64)
 }
 
 /// A count as protobuf has it.
@@ -156,23 +141,30 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
 
 fn profile(run: &Run) -> Profile {
     let parts = sampled::parts(run);
-    let mut texts = Texts::new();
+    let mut texts = Texts::from([String::new()]);
     let mut value_type =
-        |kind, unit| ValueType { kind: texts.index(kind), unit: texts.index(unit) };
+        |kind, unit| ValueType { kind: index(&mut texts, kind), unit: index(&mut texts, unit) };
     let sample_type = [("samples", "count"), ("cpu", "nanoseconds"), ("wait", "nanoseconds")]
         .map(|(kind, unit)| value_type(kind, unit));
     let cpu = sample_type[1];
     let sample = parts.iter().flat_map(|part| samples(run, part, &mut texts)).collect();
-    let mut mapping = Vec::new();
     let mut code = (Vec::new(), Vec::new());
-    let mut ids = HashMap::new();
+    // The files that code is in; 0 is that of code whose file is not known.
+    let mut modules = IndexSet::from([""]);
     for (frame, id) in run.profile.frames.iter().zip(1..) {
-        let mapping_id = mapping_id(frame, &mut ids, &mut mapping, &mut texts);
-        let (name, filename) = (texts.index(&sampled::function(frame)), texts.index(&frame.module));
+        let mapping_id = modules.insert_full(&frame.module).0 as u64;
+        let name = index(&mut texts, &sampled::function(frame));
+        let filename = index(&mut texts, &frame.module);
         code.0.push(Location { id, mapping_id, line: vec![ProtoLine { function_id: id }] });
         code.1.push(Function { id, name, system_name: name, filename });
     }
-    let comment = vec![texts.index(&identity(run))];
+    let mapping = (0..).zip(modules).skip(1).map(|(id, module)| Mapping {
+        id,
+        filename: index(&mut texts, module),
+        has_functions: true,
+    });
+    let mapping = mapping.collect();
+    let comment = vec![index(&mut texts, &identity(run))];
     let started =
         run.summary.started.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_nanosecond);
     Profile {
@@ -181,7 +173,7 @@ fn profile(run: &Run) -> Profile {
         mapping,
         location: code.0,
         function: code.1,
-        string_table: texts.all,
+        string_table: texts.into_iter().collect(),
         time_nanos: started.ok().and_then(|ns| i64::try_from(ns).ok()).unwrap_or_default(),
         duration_nanos: signed(
             parts.iter().map(|part| part.region.elapsed_ns).fold(0, u64::saturating_add),
@@ -193,23 +185,6 @@ fn profile(run: &Run) -> Profile {
     }
 }
 
-/// The number of the file that a frame's code is in; 0 where that is not known.
-fn mapping_id<'a>(
-    frame: &'a Frame,
-    ids: &mut HashMap<&'a str, u64>,
-    mappings: &mut Vec<Mapping>,
-    texts: &mut Texts,
-) -> u64 {
-    if frame.module.is_empty() {
-        return 0;
-    }
-    *ids.entry(&frame.module).or_insert_with(|| {
-        let id = mappings.len() as u64 + 1;
-        mappings.push(Mapping { id, filename: texts.index(&frame.module), has_functions: true });
-        id
-    })
-}
-
 fn samples(run: &Run, part: &Part, texts: &mut Texts) -> Vec<Sample> {
     let key = &part.cell.key;
     let names = ["workload", "subject", "metric"].map(str::to_owned);
@@ -217,12 +192,16 @@ fn samples(run: &Run, part: &Part, texts: &mut Texts) -> Vec<Sample> {
     let parameters = key.parameters.iter().map(|(name, value)| (name.clone(), value.to_string()));
     let words = names.into_iter().zip(words).chain(parameters);
     let label = |(name, text): (String, String)| Label {
-        key: texts.index(&name),
-        text: texts.index(&text),
+        key: index(texts, &name),
+        text: index(texts, &text),
         number: 0,
     };
     let mut labels: Vec<Label> = words.map(label).collect();
-    labels.push(Label { key: texts.index("point"), text: 0, number: signed(part.region.position) });
+    labels.push(Label {
+        key: index(texts, "point"),
+        text: 0,
+        number: signed(part.region.position),
+    });
     let has_waits = part.has_waits(run);
     let sample = |&(stack, count): &(u32, u64)| {
         let frames = sampled::frames(&run.profile, stack);

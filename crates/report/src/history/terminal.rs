@@ -8,7 +8,7 @@ use crate::layout::{BOLD, Detail, GAP, INDENT, Pen, Style, left, widest};
 use crate::matrix::grid::{Grid, GridRow};
 use crate::text::NO_FIGURE;
 use analysis::history::{History, LeftOut, Line};
-use findings::format::{Unit, count, factor, list};
+use findings::format::{count, factor, list};
 use findings::left_out;
 
 /// More runs than so many are drawn from the newest back.

@@ -7,6 +7,7 @@ use super::super::view::{Analysed, View};
 use crate::text;
 use ::findings::format::function_name;
 use analysis::{ProfileTable, Row};
+use indexmap::IndexSet;
 use model::{
     Frame, Interner, Outcome, Parameters, Profile, ProfiledCell, ProfiledRegion, Run, WorkloadInfo,
     waits_metric,
@@ -51,7 +52,7 @@ pub(super) fn json(
     views: &[View],
 ) -> Option<(String, Vec<Group>)> {
     let mut shared = Shared::default();
-    let mut subjects: Vec<&str> = Vec::new();
+    let mut subjects: IndexSet<&str> = IndexSet::new();
     let mut names: Vec<String> = Vec::new();
     let mut cells: Vec<SampledCell> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
@@ -68,7 +69,7 @@ pub(super) fn json(
                 if regions.is_empty() {
                     continue;
                 }
-                let subject = position_of(&mut subjects, row.label.as_str());
+                let (subject, _) = subjects.insert_full(row.label.as_str());
                 let each = regions.iter().map(|&(cell, region)| {
                     let samples = shared.samples(&run.profile, region);
                     let each = cell.sample_ns / region.operations.max(1) as f64;
@@ -93,9 +94,9 @@ pub(super) fn json(
         }
     }
     let first = first(&cells)?;
-    let mut kinds = Vec::new();
+    let mut kinds = IndexSet::new();
     let frames = shared.profile.frames.iter();
-    let frames = frames.map(|frame| frame_data(frame, position_of(&mut kinds, frame.kind)));
+    let frames = frames.map(|frame| frame_data(frame, kinds.insert_full(frame.kind).0));
     let frames: Vec<Value> = frames.collect();
     let value = json!({
         "workload": info.name,
@@ -103,9 +104,9 @@ pub(super) fn json(
         "trajectory": info.trajectory,
         "views": names,
         "waits": waits,
-        "subjects": subjects,
+        "subjects": Vec::from_iter(subjects),
         "first": first,
-        "kinds": kinds,
+        "kinds": Vec::from_iter(kinds),
         "frames": frames,
         "stacks": stacks(&shared.profile),
         "cells": cells,
@@ -128,13 +129,6 @@ fn regions<'a>(
     let is_of_table =
         |region: &ProfiledRegion| region.metric == metric && !region.samples.is_empty();
     regions.filter(|(_, region)| is_of_table(region)).collect()
-}
-
-fn position_of<T: PartialEq>(names: &mut Vec<T>, name: T) -> usize {
-    names.iter().position(|present| *present == name).unwrap_or_else(|| {
-        names.push(name);
-        names.len() - 1
-    })
 }
 
 /// What a view is called where there are several: its metric, and its parameters where these differ.

@@ -1,13 +1,13 @@
 //! Where in a function the samples are: its hottest instructions, with bytes, text and source line.
 
-use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, Style, right, widest};
+use crate::layout::{BOLD, GAP, INDENT, Pen, Style, left, right, widest};
+use crate::matrix::grid::{Grid, GridRow};
 use crate::text::instructions::{self, Chosen, SampledFunction, SampledInstruction};
 use analysis::{ProfileRow, ProfileTable};
 use findings::Conclusions;
 use findings::format::{count, function_name, list, percent, quantity};
 use model::Run;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 /// Instructions of a function that grew.
 const HOTTEST: usize = 8;
@@ -80,24 +80,21 @@ impl Pen {
         let prefix = if function.missing.is_empty() { "" } else { &name };
         let offset =
             |instruction: &SampledInstruction| format!("{prefix}+{:#x}", instruction.offset);
-        let stub = widest(hottest.iter().map(|instruction| offset(instruction)));
-        let bytes = widest(hottest.iter().map(|instruction| &instruction.bytes));
-        let text = widest(hottest.iter().map(|instruction| &instruction.text));
-        for instruction in &hottest {
+        let texts = |instruction: &&SampledInstruction| {
+            [offset(instruction), instruction.bytes.clone(), instruction.text.clone()]
+        };
+        let texts: Vec<[String; 3]> = hottest.iter().map(texts).collect();
+        let widths = [0, 1, 2].map(|column| widest(texts.iter().map(|texts| &texts[column])));
+        let filled = || (0..3).filter(|&column| widths[column] > 0);
+        let row = |(instruction, texts): (&&SampledInstruction, &[String; 3])| {
             let share = percent(instruction.samples as f64 / function.samples as f64);
-            let mut line =
-                format!("{}{:GAP$}{:stub$}", right(&share, INDENT + 5), "", offset(instruction));
-            for (column, width) in [(&instruction.bytes, bytes), (&instruction.text, text)] {
-                if width > 0 {
-                    // Writing to a String can't fail.
-                    let _ = write!(line, "{:GAP$}{column:width$}", "");
-                }
-            }
-            if !instruction.source.is_empty() {
-                let _ = write!(line, "{:GAP$}{}", "", self.paint(DIM, instruction.source));
-            }
-            self.line(out, &line);
-        }
+            let cells = filled().map(|column| vec![left(&texts[column], widths[column])]);
+            let notes = instruction.source.to_owned();
+            GridRow { notes, ..GridRow::new(right(&share, 5), cells.collect()) }
+        };
+        let rows = hottest.iter().zip(&texts).map(row).collect();
+        let heads = filled().map(|_| Vec::new()).collect();
+        self.grid(out, &Grid { stub: Vec::new(), heads, rows, gap: GAP });
         if hidden > 0 {
             self.aside(out, &format!("{} more with fewer samples", count(hidden as u64)));
         }

@@ -183,10 +183,9 @@ impl Answer {
     fn figures_text(&self) -> String {
         let workloads: BTreeSet<&str> =
             self.figures.iter().map(|list| list.workload.as_str()).collect();
-        let workloads: Vec<String> = workloads.into_iter().map(str::to_owned).collect();
         let all = || self.figures.iter().flat_map(FigureList::figures);
         let figures = counted(&count(all().count() as u64), "figures");
-        let head = format!("{figures} of {}", list(&workloads));
+        let head = format!("{figures} of {}", list(workloads));
         let width = |figure: &&SingleFigure| figure.half_width().unwrap_or(0.0);
         match all().max_by(|a, b| width(a).total_cmp(&width(b))) {
             Some(widest) if width(&widest) > 0.0 => {

@@ -122,8 +122,7 @@ fn scope(fleet: &Fleet, outlier: &Outlier, series: &[&OutlierSeries]) -> String 
             _ => labels(&here, info(&workload)),
         }
     };
-    let named = grouped(series.iter().map(|at| (key(at), *at))).into_iter().map(name);
-    list(&named.collect::<Vec<_>>())
+    list(grouped(series.iter().map(|at| (key(at), *at))).into_iter().map(name))
 }
 
 fn labels(series: &[&OutlierSeries], info: Option<&WorkloadInfo>) -> String {

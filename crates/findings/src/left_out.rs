@@ -237,7 +237,7 @@ fn ranges(runs: &[i64]) -> String {
         1 => vec![from.to_string(), to.to_string()],
         _ => vec![format!("{from} to {to}")],
     };
-    list(&ranges.iter().flat_map(range).collect::<Vec<_>>())
+    list(ranges.iter().flat_map(range))
 }
 
 #[cfg(test)]

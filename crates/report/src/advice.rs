@@ -142,8 +142,7 @@ fn nearest(advice: &Advice) -> Option<String> {
 
 fn origin(sourced: &SourcedAdvice) -> String {
     let advice = &sourced.advice;
-    let parameters: Vec<String> =
-        advice.parameters.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let parameters = advice.parameters.iter().map(|(name, value)| format!("{name} {value}"));
     let how = match sourced.source {
         Source::Recorded => {
             format!("From run {} of {}, on this machine", sourced.run, sourced.date)
@@ -157,7 +156,7 @@ fn origin(sourced: &SourcedAdvice) -> String {
         format!("; interpolated between {} and {} watched", count(low), count(high))
     };
     let workload = &advice.workload;
-    format!("{how}: {workload}, {}{between}.", list(&parameters))
+    format!("{how}: {workload}, {}{between}.", list(parameters))
 }
 
 fn substituted(sourced: &SourcedAdvice) -> Option<String> {

@@ -361,9 +361,8 @@ fn planned(run: &Run) -> String {
         let time = count(plan.measure_ms);
         return format!("Seed {}, {rounds}, {time} ms of the model's time a cell", plan.seed);
     }
-    let cpus: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
-    let pinned =
-        if cpus.is_empty() { String::new() } else { format!(", pinned to CPU {}", list(&cpus)) };
+    let cpus = list(plan.pinned_cpus.iter().map(usize::to_string));
+    let pinned = if cpus.is_empty() { cpus } else { format!(", pinned to CPU {cpus}") };
     let deadlines = match plan.deadlines_ms() {
         (min, max) if min == max => count(max),
         (min, max) => format!("{} to {}", count(min), count(max)),
@@ -375,8 +374,7 @@ fn planned(run: &Run) -> String {
 }
 
 fn footer(runs: &[Analysed]) -> Markup {
-    let mut versions: Vec<String> =
-        runs.iter().map(|(run, _)| run.summary.version.clone()).collect();
+    let mut versions: Vec<&String> = runs.iter().map(|(run, _)| &run.summary.version).collect();
     versions.dedup();
     let read = runs.iter().all(|(run, _)| run.is_foreign());
     html! {

@@ -98,7 +98,7 @@ fn remedy(run: &Run, remedies: &BTreeSet<Remedy>) -> String {
         Remedy::MoreRounds => MoreRounds::new(run).remedy(),
         remedy => reasons::remedy(*remedy).to_owned(),
     };
-    list(&remedies.iter().map(text).collect::<Vec<_>>())
+    list(remedies.iter().map(text))
 }
 
 #[cfg(test)]

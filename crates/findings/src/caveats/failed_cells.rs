@@ -63,7 +63,7 @@ impl CaveatKind for FailedCells {
         let what = if let Some(first) = self.points.first().filter(|_| self.onwards) {
             format!("{series} fails from {} on: {event}", count(*first))
         } else {
-            let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
+            let at = points(&self.points);
             let cells = counted(&count(self.cells as u64), "cells");
             format!("{cells} of {series} at {at} failed: {event}")
         };

@@ -35,8 +35,8 @@ impl CaveatKind for IgnoredFailures {
 
     /// `false at 10 and 100 exited with 1, which was to be ignored`.
     fn warning(&self) -> Warning {
-        let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
-        let ends = list(&self.ends.iter().cloned().collect::<Vec<String>>());
+        let at = points(&self.points);
+        let ends = list(&self.ends);
         let what = format!("{} at {at} {ends}, which was to be ignored", self.series);
         Warning { what, remedy: String::new() }
     }

@@ -23,9 +23,11 @@ impl CaveatKind for StillRising {
 
     /// `The rate of node still rose at the end of the warm-up`.
     fn warning(&self) -> Warning {
-        let subjects: Vec<String> = self.subjects.iter().cloned().collect();
         Warning {
-            what: format!("The rate of {} still rose at the end of the warm-up", list(&subjects)),
+            what: format!(
+                "The rate of {} still rose at the end of the warm-up",
+                list(&self.subjects)
+            ),
             remedy: "the same with --deadline 2m, which warms up for longer".into(),
         }
     }

@@ -206,9 +206,8 @@ impl<'a> Names<'a> {
         let times: Option<Vec<f64>> = points.iter().map(|&point| self.multiple_at(point)).collect();
         match (times, self.shares()) {
             (Some(times), Some(shares)) => {
-                let times: Vec<String> =
-                    times.iter().map(|&times| format::multiple(times)).collect();
-                format!("{counted} ({} {})", format::list(&times), shares.word)
+                let times = format::list(times.into_iter().map(format::multiple));
+                format!("{counted} ({times} {})", shares.word)
             }
             _ => counted,
         }

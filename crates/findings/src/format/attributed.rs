@@ -151,10 +151,9 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
         },
         (None, leaders) => {
             let named = leaders.iter().take(NAMED_MAX);
-            let named: Vec<String> = named
-                .map(|leader| format!("{} of it in {}", share_of(&leader.frame), placed(leader)))
-                .collect();
-            format!("{whole} is in several functions{owner}, {}{busy}", list(&named))
+            let named = named
+                .map(|leader| format!("{} of it in {}", share_of(&leader.frame), placed(leader)));
+            format!("{whole} is in several functions{owner}, {}{busy}", list(named))
         }
     };
     let unnamed = shares(differences, |difference| Some(difference.unnamed_share));

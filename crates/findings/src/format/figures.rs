@@ -243,14 +243,14 @@ impl Unit {
 }
 
 /// Points of an axis in a sentence: `100`, `100 and 1,000`, `100, 300 and 1,000`.
-pub fn points(points: &[u64]) -> String {
-    let all: Vec<String> = points.iter().map(|&point| count(point)).collect();
-    list(&all)
+pub fn points<'a>(points: impl IntoIterator<Item = &'a u64>) -> String {
+    list(points.into_iter().map(|&point| count(point)))
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub fn list(items: &[String]) -> String {
-    match items {
+pub fn list(items: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.as_ref().to_owned()).collect();
+    match items.as_slice() {
         [] => String::new(),
         [only] => only.clone(),
         [rest @ .., last] => format!("{} and {last}", rest.join(", ")),

@@ -48,8 +48,7 @@ impl FindingKind for Knee {
     /// `nginx has its knee at 10,000 requests/s: a reply takes 736 µs there, and 5.15 ms at 20,000`
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let list = |latency_ns: fn(&Self) -> Estimate| {
-            let all: Vec<String> = all.iter().map(|knee| time(latency_ns(knee).value)).collect();
-            crate::format::list(&all)
+            crate::format::list(all.iter().map(|knee| time(latency_ns(knee).value)))
         };
         let (have, at, next) = (
             names.verb("has its knee", "have their knee"),

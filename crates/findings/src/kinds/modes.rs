@@ -102,8 +102,7 @@ pub fn division(modes: &Modes) -> String {
             [] => "each round has one of them, not always the same".to_owned(),
             [only] => format!("round {only} has the upper one"),
             several => {
-                let numbers: Vec<String> = several.iter().map(u32::to_string).collect();
-                format!("rounds {} have the upper one", list(&numbers))
+                format!("rounds {} have the upper one", list(several.iter().map(u32::to_string)))
             }
         },
     }

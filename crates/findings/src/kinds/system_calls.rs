@@ -52,8 +52,8 @@ pub(crate) fn calls_text(change: &CallsChange, range: &str) -> String {
         let sign = if *change < 0.0 { '\u{2212}' } else { '+' };
         format!("{name} {sign}{}", number(change.abs()))
     };
-    let calls: Vec<String> = change.calls.iter().map(call).collect();
-    let named = if calls.is_empty() { String::new() } else { format!(": {}", list(&calls)) };
+    let calls = list(change.calls.iter().map(call));
+    let named = if calls.is_empty() { calls } else { format!(": {calls}") };
     let (before, after) = (number(change.before), number(change.after));
     format!("{before} \u{2192} {after} system {}{range}{named}", change.unit)
 }

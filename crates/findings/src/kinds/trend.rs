@@ -127,8 +127,8 @@ fn fall_text(all: &[Trend], cluster: &Cluster, names: &Names<'_>) -> String {
     let peaks: Option<BTreeSet<u64>> = rates().map(|rate| Some(rate.peak?.at)).collect();
     match peaks {
         Some(peaks) if all[0].trend == RateTrend::Peaks => {
-            let at: Vec<String> = peaks.iter().map(|&peak| names.number(peak)).collect();
-            let (at, then) = (list(&at), if is_single { "falls" } else { "fall" });
+            let at = list(peaks.iter().map(|&peak| names.number(peak)));
+            let then = if is_single { "falls" } else { "fall" };
             let to = names.point(to);
             format!("{qualifier} {verb} at {at}, then {then} {factors} to {to}, leaving {level}")
         }

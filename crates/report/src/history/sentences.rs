@@ -60,7 +60,7 @@ pub(crate) fn joint(history: &History, change: &JointChange) -> String {
 
 /// `commit 3701d31 → 9cf01cb and kernel 6.18 → 6.19`.
 pub(crate) fn differences(all: &[Difference]) -> String {
-    list(&all.iter().map(difference).collect::<Vec<_>>())
+    list(all.iter().map(difference))
 }
 
 /// `kernel 6.18 → 6.19`.

@@ -103,11 +103,10 @@ fn changes(history: &History, line: &Line) -> String {
     let shift_text = |shift: &analysis::history::Shift| {
         format!("run {} {}", history.runs[shift.at].number, factor(shift.factor.value))
     };
-    let all: Vec<String> = line.shifts.iter().map(shift_text).collect();
-    if all.is_empty() {
+    if line.shifts.is_empty() {
         return if line.has_too_few() { "too few runs" } else { "no change" }.to_owned();
     }
-    list(&all)
+    list(line.shifts.iter().map(shift_text))
 }
 
 /// A bar for each run, and a blank where it has no figure: by the logarithm, and of the newest only where

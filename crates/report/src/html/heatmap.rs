@@ -255,7 +255,7 @@ impl Sheet<'_> {
     /// Those who share the lead, the fastest first.
     fn leaders(&self, lead: &Lead) -> String {
         let all = std::iter::once(&lead.best).chain(&lead.tied);
-        list(&all.map(|subject| self.label(subject).to_owned()).collect::<Vec<_>>())
+        list(all.map(|subject| self.label(subject)))
     }
 
     /// As the plot shows it; who has no place there comes after those who have.

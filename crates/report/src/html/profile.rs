@@ -103,7 +103,7 @@ fn sampling(runs: &[Analysed], info: &WorkloadInfo) -> String {
     };
     let split = match runs {
         [_] => String::new(),
-        _ => format!(" ({})", list(&runs.iter().map(of_run).collect::<Vec<_>>())),
+        _ => format!(" ({})", list(runs.iter().map(of_run))),
     };
     let slow_down = text::runs::slow_down(&all).map(|text| format!(" {text}")).unwrap_or_default();
     format!(

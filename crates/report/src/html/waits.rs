@@ -41,7 +41,7 @@ pub(super) fn section(
     if views.is_empty() {
         return html! {};
     }
-    let mut metrics: Vec<String> = views.iter().map(|view| view.metric().to_owned()).collect();
+    let mut metrics: Vec<&str> = views.iter().map(View::metric).collect();
     metrics.dedup();
     let are = if metrics.len() == 1 { "is" } else { "are" };
     let name = format!("{index}-waits");

@@ -164,8 +164,8 @@ impl Pen {
             self.indented(out, &format!("{}  {}", fact.what, matrix.values_text(fact)));
         }
         if max < facts.len() {
-            let names: Vec<String> = facts[max..].iter().map(|fact| fact.what.to_owned()).collect();
-            let (number, names) = (count(names.len() as u64), list(&names));
+            let number = count((facts.len() - max) as u64);
+            let names = list(facts[max..].iter().map(|fact| fact.what));
             self.aside(out, &format!("and {number} more (--all shows them): {names}"));
         }
         for note in notes(matrix) {

@@ -46,8 +46,7 @@ pub fn hot_instructions(
         return Ok(out);
     }
     for (reason, functions) in &without_text {
-        let functions: Vec<String> = functions.iter().cloned().collect();
-        pen.aside(&mut out, &format!("No instructions of {}: {reason}.", list(&functions)));
+        pen.aside(&mut out, &format!("No instructions of {}: {reason}.", list(functions)));
     }
     pen.aside(&mut out, instructions::SKID);
     Ok(out)

@@ -21,8 +21,7 @@ pub(crate) fn missing(row: &Row) -> Vec<String> {
         if points.len() > 1 && points.len() == row.cells.len() {
             return format!("all points: {reason}");
         }
-        let points: Vec<String> = points.into_iter().map(count).collect();
-        format!("{}: {reason}", list(&points))
+        format!("{}: {reason}", findings::format::points(&points))
     };
     let gaps = row.missing.iter().map(|(point, reason)| (reasons::missing_figure(reason), *point));
     grouped(gaps).into_iter().map(text).collect()

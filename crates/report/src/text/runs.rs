@@ -1,6 +1,6 @@
 //! A run as text: its cells, those that failed, the command that repeats it.
 
-use findings::format::{count, factor, list, shell_word};
+use findings::format::{factor, points, shell_word};
 use findings::grouping::grouped;
 use model::{CellKey, Outcome, ProfiledCell, Run, RunState};
 use std::collections::BTreeSet;
@@ -55,11 +55,10 @@ fn by_reason<'a>(
     });
     let text =
         |((workload, subject, reason), cells): ((&String, &String, _), Vec<(u64, &String)>)| {
-            let points: BTreeSet<u64> = cells.iter().map(|(point, _)| *point).collect();
-            let points: Vec<String> = points.into_iter().map(count).collect();
+            let at: BTreeSet<u64> = cells.iter().map(|(point, _)| *point).collect();
             let number = findings::format::quantity(cells.len() as u64, "cell");
             FailedCells {
-                text: format!("{workload} · {subject} at {} ({number}): {reason}", list(&points)),
+                text: format!("{workload} · {subject} at {} ({number}): {reason}", points(&at)),
                 detail: cells[0].1.clone(),
             }
         };

@@ -97,17 +97,13 @@ fn fleet_id(runs: &[RunSummary], name: &str) -> Result<String, Trouble> {
     match matches[..] {
         [id] => Ok((*id).to_owned()),
         [] => {
-            let newest_ids: Vec<String> = ids.iter().take(5).map(|id| (*id).to_owned()).collect();
             let name = printable::one_line(name);
             Err(Trouble::usage(format!(
                 "--fleet {name}: no fleet is called so; there is {}",
-                list(&newest_ids)
+                list(ids.iter().take(5))
             )))
         }
-        _ => {
-            let all: Vec<String> = matches.iter().map(|id| (***id).to_owned()).collect();
-            Err(Trouble::usage(format!("--fleet {name} could be {}", list(&all))))
-        }
+        _ => Err(Trouble::usage(format!("--fleet {name} could be {}", list(matches)))),
     }
 }
 

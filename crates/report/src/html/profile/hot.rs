@@ -19,14 +19,13 @@ pub(super) fn section(run: &Run, table: &ProfileTable, row: &ProfileRow, id: &st
     if functions.is_empty() {
         return html! {};
     }
-    let names: Vec<String> =
-        functions.iter().map(|function| function_name(function.frame)).collect();
+    let names = list(functions.iter().map(|function| function_name(function.frame)));
     let without_text = functions.iter().filter(|function| !function.missing.is_empty());
     let without_text =
         without_text.map(|function| (&function.missing, function_name(function.frame)));
     html! {
         details.hot {
-            summary { "Hottest instructions of " (list(&names)) }
+            summary { "Hottest instructions of " (names) }
             div.listings.flow {
                 @for (number, function) in functions.iter().enumerate() {
                     (listing(table, function, &format!("{id}-hot-{number}")))

@@ -72,9 +72,9 @@ pub fn fixed(results: &[FixResult], after: &[Examined], saved: &Path, style: &St
         page.wrapped("There is nothing that knee could fix without harm.", 0);
     }
     let bad = |row: &&Examined| row.diagnosis.state == State::Bad;
-    let bad: Vec<String> = after.iter().filter(bad).map(|row| row.check.name.into()).collect();
+    let bad = list(after.iter().filter(bad).map(|row| row.check.name));
     if !bad.is_empty() {
-        page.wrapped(&format!("Still bad: {}; `knee doctor` says what fixes it.", list(&bad)), 0);
+        page.wrapped(&format!("Still bad: {bad}; `knee doctor` says what fixes it."), 0);
     }
     if changed > 0 {
         let saved = saved.display();
@@ -245,18 +245,16 @@ impl Page {
 
 fn fitness(fitness: &Fitness) -> String {
     let Fitness { distorting, limiting, unknown } = fitness;
-    let named =
-        |names: &[&str]| list(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
     let text = match (distorting.as_slice(), unknown.as_slice()) {
         ([], []) => "Fit for absolute times and for comparisons with other machines.".to_owned(),
         ([], unknown) => {
-            format!("Fit for absolute times, as far as is known without {}.", named(unknown))
+            format!("Fit for absolute times, as far as is known without {}.", list(unknown))
         }
         (wrong, _) => {
-            format!("Fit for ratios within a run, not for absolute times: {}.", named(wrong))
+            format!("Fit for ratios within a run, not for absolute times: {}.", list(wrong))
         }
     };
-    if limiting.is_empty() { text } else { format!("{text} Limited by {}.", named(limiting)) }
+    if limiting.is_empty() { text } else { format!("{text} Limited by {}.", list(limiting)) }
 }
 
 const fn colour(state: State) -> Paint {

@@ -50,8 +50,7 @@ fn summary(tested: &Tested) -> String {
     if tested.not_run.is_empty() {
         return format!("{counts}, in {took:.0} s.");
     }
-    let names: Vec<String> = tested.not_run.iter().map(|&name| name.to_owned()).collect();
-    format!("{counts}, in {took:.0} s. Not run: {}.", findings::format::list(&names))
+    format!("{counts}, in {took:.0} s. Not run: {}.", findings::format::list(&tested.not_run))
 }
 
 const fn colour(state: State) -> Paint {

@@ -181,7 +181,7 @@ fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
         parts.push(format!("{} of thinking", length(plan.think)));
     }
     if !plan.target.headers.is_empty() {
-        parts.push(format!("with {}", list(&plan.target.header_names())));
+        parts.push(format!("with {}", list(plan.target.header_names())));
     }
     if !plan.sources.is_empty() {
         parts.push(quantity(plan.sources.len() as u64, "source address"));

@@ -48,9 +48,7 @@ pub fn check_kernel(kernel: &Kernel) -> Result<(), String> {
         return Err(format!("it is for {image}, and a guest runs this knee, which is for {here}"));
     }
     let Some((configuration, needs)) = kernel.lacks() else { return Ok(()) };
-    let needs: Vec<String> =
-        needs.iter().map(|need| format!("{}=y ({})", need.option, need.purpose)).collect();
-    let needs = list(&needs);
+    let needs = list(needs.iter().map(|need| format!("{}=y ({})", need.option, need.purpose)));
     Err(format!("by {} it lacks what a guest needs: {needs}", configuration.display()))
 }
 

@@ -15,12 +15,11 @@ pub(super) fn show(name: &str, runs: &[Run]) -> Result<(), Trouble> {
     for run in runs {
         let has = |name: &&str| run.plan.workloads.iter().any(|info| info.name == **name);
         if !workloads.iter().any(has) {
-            let names: Vec<String> = workloads.iter().map(|&name| name.to_owned()).collect();
             return Err(Trouble::usage(format!(
                 "--like {name}: run {} ({}) has no figures of {}",
                 run.summary.number,
                 run.summary.id,
-                list(&names)
+                list(workloads)
             )));
         }
     }

@@ -4,7 +4,7 @@ use super::super::Measured;
 use super::super::point::{Point, stall};
 use super::super::server::Unsettled;
 use ::load::{Counts, Outcome, Plan, Shape};
-use findings::format::{count, list, percent, quantity, significant, time};
+use findings::format::{count, percent, quantity, significant, time};
 use findings::grouping::grouped;
 use model::Warning;
 
@@ -40,8 +40,7 @@ pub fn of_load(plan: &Plan, points: &[Point]) -> Vec<String> {
         if numbers.len() == points.len() {
             return text;
         }
-        let numbers: Vec<String> = numbers.into_iter().map(count).collect();
-        format!("With {} dead: {text}", list(&numbers))
+        format!("With {} dead: {text}", findings::format::points(&numbers))
     };
     grouped(points.iter().flat_map(of_point)).into_iter().map(prefixed).collect()
 }

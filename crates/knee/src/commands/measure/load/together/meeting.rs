@@ -307,8 +307,8 @@ impl Process<'_> {
             Ok(missing.is_empty().then_some(None))
         })?;
         Ok(refusal.unwrap_or_else(|| {
-            let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            Some(format!("no connections of rank {} were open in time", list(&missing)))
+            let missing = list(missing.iter().map(ToString::to_string));
+            Some(format!("no connections of rank {missing} were open in time"))
         }))
     }
 

@@ -1,6 +1,6 @@
 //! What a comparison or a history leaves out, as sentences with their remedies.
 
-use crate::format::{Unit, count, counted, list, points};
+use crate::format::{Unit, count, counted, list, points, qualifiers};
 use crate::reasons;
 use analysis::compare::{
     self, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure,
@@ -136,10 +136,8 @@ fn of_metric(workload: &str, metric: Option<&str>) -> String {
 
 /// `poll (wait)`, `pipetest (active = 10)`.
 fn title(table: &TableName) -> String {
-    let parameters = table.parameters.iter().map(|(name, value)| format!("{name} = {value}"));
-    let parts: Vec<String> = table.metric.iter().cloned().chain(parameters).collect();
-    let parts = Some(parts.join(", ")).filter(|parts| !parts.is_empty());
-    of_metric(&table.workload, parts.as_deref())
+    let TableName { workload, parameters, metric, .. } = table;
+    format!("{workload}{}", qualifiers(metric.as_deref(), parameters, |_| true))
 }
 
 /// What a history leaves out: `Run 3 is left out: a model computed the figures`.

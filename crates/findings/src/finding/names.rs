@@ -243,21 +243,14 @@ pub fn point_of(table: &Table, point: u64) -> String {
 /// What distinguishes the series of `table` from those of its workload's other tables: ` (wait)`,
 /// ` (active = 10)`, or nothing. A parameter without an effect is left out.
 pub fn qualifier(tables: &[Table], table: &Table) -> String {
-    let mut parts = Vec::new();
-    if !table.headline {
-        parts.push(table.metric.name.clone());
-    }
-    let siblings: Vec<&Table> =
-        tables.iter().filter(|sibling| sibling.workload == table.workload).collect();
-    for (name, value) in &table.effective {
-        let has_effect = |sibling: &&&Table| {
-            sibling.effective.contains_key(name) || !sibling.parameters.contains_key(name)
+    let metric = (!table.headline).then_some(table.metric.name.as_str());
+    format::qualifiers(metric, &table.effective, |name| {
+        let has_another = |sibling: &Table| {
+            let value = sibling.effective.get(name);
+            let has_effect = value.is_some() || !sibling.parameters.contains_key(name);
+            has_effect && value != table.effective.get(name)
         };
-        let values: BTreeSet<Option<&model::Value>> =
-            siblings.iter().filter(has_effect).map(|sibling| sibling.effective.get(name)).collect();
-        if values.len() > 1 {
-            parts.push(format!("{name} = {value}"));
-        }
-    }
-    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+        let mut siblings = tables.iter().filter(|sibling| sibling.workload == table.workload);
+        siblings.any(has_another)
+    })
 }

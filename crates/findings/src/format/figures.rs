@@ -113,15 +113,13 @@ pub fn counted(number: &str, what: &str) -> String {
     if number == "1" { format!("1 {}", singular(what)) } else { format!("{number} {what}") }
 }
 
-/// What tells a series from those of the same subject: ` (wait, active = 10)` of a metric and the parameters that are not
-/// the same in `all`; nothing where it has nothing of its own.
-pub fn qualifiers<'a>(
+/// What tells a series from those of the same subject: ` (wait, active = 10)` of a metric and the parameters that differ;
+/// nothing where it has nothing of its own.
+pub fn qualifiers(
     metric: Option<&str>,
     parameters: &Parameters,
-    all: impl Iterator<Item = &'a Parameters>,
+    differs: impl Fn(&str) -> bool,
 ) -> String {
-    let all: Vec<&Parameters> = all.collect();
-    let differs = |key: &str| all.iter().any(|second| second.get(key) != parameters.get(key));
     let own = parameters.iter().filter(|(key, _)| differs(key));
     let own = own.map(|(key, value)| format!("{key} = {value}"));
     let parts: Vec<String> = metric.map(str::to_owned).into_iter().chain(own).collect();

@@ -358,8 +358,12 @@ fn text(comparison: &Comparison, slowdown: &Slowdown<'_>) -> String {
 fn position(comparison: &Comparison, Slowdown { table, point, .. }: &Slowdown<'_>) -> String {
     let at = point.map(|at| format!(" at {}", counted(&findings::format::count(at), &table.axis)));
     let metric = (!table.headline).then_some(table.metric.name.as_str());
-    let tables = comparison.tables.iter().filter(|second| second.workload == table.workload);
-    let parts = qualifiers(metric, &table.parameters, tables.map(|table| &table.parameters));
+    let own = &table.parameters;
+    let parts = qualifiers(metric, own, |key| {
+        let mut tables =
+            comparison.tables.iter().filter(|second| second.workload == table.workload);
+        tables.any(|second| second.parameters.get(key) != own.get(key))
+    });
     at.unwrap_or_default() + &parts
 }
 

@@ -156,8 +156,10 @@ fn lines_at_newest(history: &Joined) -> impl Iterator<Item = &Line> {
 /// `poll: select at 1,000 watched descriptors (wait, active = 10)`: what tells lines apart.
 fn name(history: &Joined, line: &Line) -> String {
     let metric = (!line.headline).then_some(line.metric.name.as_str());
-    let all = history.lines.iter().map(|line| &line.parameters);
-    let parts = qualifiers(metric, &line.parameters, all);
+    let own = &line.parameters;
+    let differs =
+        |key: &str| history.lines.iter().any(|second| second.parameters.get(key) != own.get(key));
+    let parts = qualifiers(metric, own, differs);
     let at = counted(&count(line.point), &line.axis);
     format!("{}: {} at {at}{parts}", history.workload.name, line.label)
 }

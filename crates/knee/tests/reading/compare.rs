@@ -486,7 +486,7 @@ fn the_script_with_a_baseline_lets_through_what_is_not_slower() {
             metric.samples = vec![level; 20];
         }
         archive::merge(&mut archive, &run).unwrap();
-        let number = archive.resolve("last").unwrap();
+        let number = archive.resolve(&run.summary.id).unwrap();
         archive.set_baseline("main", number).unwrap();
         drop(archive);
         let came = gate("some-branch");

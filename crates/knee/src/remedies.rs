@@ -33,7 +33,9 @@ fn remedy(error: &Error) -> Cow<'static, str> {
         E::ReadOnlyFileSystem { .. } => {
             "as root: mount -o remount,rw on it, or name another file with --record"
         }
-        E::DiskFull { .. } => "free some, then `knee run --resume`",
+        E::DiskFull { .. } => {
+            "free some, then do it again; a run that began goes on by `knee run --resume`"
+        }
         E::RunNotOpen { .. } => "`knee run --resume` opens it again",
         E::Damaged { path, .. } => match Location::from(path.as_os_str()) {
             Location::File(file) => {

@@ -262,13 +262,13 @@ const FORMAT: Toy = Toy {
     file: "crates/report/src/export/toy.rs",
     text: r#"//! A toy: the run's id.
 
-use super::material::{Content, Format, Head, Material};
+use super::material::{Content, Format, Material};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
     name: "toy-format",
     about: "a toy",
-    heads: &[Head::Text("toy-run")],
+    mark: "toy-run",
     choices: &[],
     check: |_| Ok(()),
     content: Content::Figures,

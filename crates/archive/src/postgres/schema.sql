@@ -185,6 +185,8 @@ SELECT run,
        (cell -> 'key' ->> 'point')::bigint AS point,
        cell -> 'outcome' ->> 'outcome' AS outcome,
        cell -> 'outcome' -> 'reason' ->> 'text' AS reason,
+       cell -> 'outcome' -> 'reason' AS failure,
+       cell -> 'outcome' ->> 'detail' AS detail,
        (cell ->> 'elapsed_ns')::bigint AS elapsed_ns,
        cell ->> 'event' AS event,
        (cell ->> 'sample_ns')::double precision AS sample_ns,
@@ -194,8 +196,15 @@ SELECT run,
 FROM (SELECT run, body -> 'cell' AS cell FROM knee.profile) AS profile;
 
 CREATE VIEW knee.v_profile_cell AS
-SELECT run, workload, subject, parameters, point, outcome, reason, elapsed_ns, event, sample_ns, samples_outside, limits
+SELECT run, workload, subject, parameters, point, outcome, reason, failure, detail, elapsed_ns, event, sample_ns,
+       samples_outside, limits
 FROM knee.profiled;
+
+CREATE VIEW knee.profile_frame AS
+SELECT run, (body -> 'before' ->> 'frames')::bigint + n - 1 AS frame,
+       value ->> 'function' AS function, value ->> 'module' AS module, value ->> 'kind' AS kind
+FROM knee.profile
+CROSS JOIN LATERAL json_array_elements(body -> 'frames') WITH ORDINALITY AS entry (value, n);
 
 CREATE VIEW knee.v_profile_stack AS
 SELECT stack.run, stack.stack, stack.caller, frame.function, frame.module, frame.kind
@@ -205,12 +214,7 @@ FROM (
     FROM knee.profile
     CROSS JOIN LATERAL json_array_elements(body -> 'stacks') WITH ORDINALITY AS entry (value, n)
 ) AS stack
-JOIN (
-    SELECT run, (body -> 'before' ->> 'frames')::bigint + n - 1 AS frame,
-           value ->> 'function' AS function, value ->> 'module' AS module, value ->> 'kind' AS kind
-    FROM knee.profile
-    CROSS JOIN LATERAL json_array_elements(body -> 'frames') WITH ORDINALITY AS entry (value, n)
-) AS frame ON frame.run = stack.run AND frame.frame = stack.frame;
+JOIN knee.profile_frame AS frame ON frame.run = stack.run AND frame.frame = stack.frame;
 
 CREATE VIEW knee.v_profile AS
 SELECT cell.run, cell.workload, cell.subject, cell.parameters, cell.point,
@@ -225,6 +229,19 @@ CROSS JOIN LATERAL json_array_elements(cell.regions) AS region (value)
 CROSS JOIN LATERAL json_array_elements(region.value -> 'samples') AS sample (value)
 JOIN knee.v_profile_stack AS stack
   ON stack.run = cell.run AND stack.stack = (sample.value ->> 0)::bigint
+WHERE cell.outcome = 'measured';
+
+CREATE VIEW knee.v_profile_instruction AS
+SELECT cell.run, cell.workload, cell.subject, cell.parameters, cell.point,
+       region.value ->> 'metric' AS metric,
+       (region.value ->> 'position')::bigint AS position,
+       frame.function, frame.module, frame.kind,
+       (sample.value ->> 'offset')::bigint AS "offset",
+       (sample.value ->> 'count')::bigint AS samples
+FROM knee.profiled AS cell
+CROSS JOIN LATERAL json_array_elements(cell.regions) AS region (value)
+CROSS JOIN LATERAL json_array_elements(region.value -> 'instructions') AS sample (value)
+JOIN knee.profile_frame AS frame ON frame.run = cell.run AND frame.frame = (sample.value ->> 'frame')::bigint
 WHERE cell.outcome = 'measured';
 
 -- Default privileges are the same for all tables. A role that may add runs may end them and move baselines; it has no other

@@ -28,11 +28,10 @@ pub fn duration(ms: u64) -> String {
 
 /// The 95 % CI of an estimate behind its figure: ` (95 % CI 8.10–9.00)`; nothing where there is none.
 pub fn interval(estimate: Estimate, figure: impl Fn(f64) -> String) -> String {
-    if estimate.low < estimate.high {
-        format!(" ({})", ci(&figure(estimate.low), &figure(estimate.high)))
-    } else {
-        String::new()
-    }
+    estimate.ci().map_or_else(String::new, |ends| {
+        let [low, high] = ends.map(figure);
+        format!(" ({})", ci(&low, &high))
+    })
 }
 
 /// A 95 % CI by its ends: `95 % CI 8.10–9.00`. A sign or a unit would hide a dash: `95 % CI -0.01 to 0.03`.

@@ -17,7 +17,7 @@ pub struct Kind {
 }
 
 /// How much of a file may hold its mark.
-const MARKED_BYTES: u64 = 1 << 16;
+const MARKED_BYTES: u64 = 1 << 10;
 
 /// Whether one of `kind` may be written to `file`: it is new, or of that kind already, and none of `records`.
 pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble> {

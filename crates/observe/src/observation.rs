@@ -45,8 +45,8 @@ pub struct Waiter {
     pub epoll: Option<i32>,
     /// The threads that wait on it, by number.
     pub threads: Vec<u32>,
-    /// How many descriptors it watches, select once for each set that one is in; `None` if the set was gone before that could be read, or is
-    /// one of more than 4,096.
+    /// How many descriptors it watches, select once for each set that one is in; `None` if the set was gone before
+    /// that could be read, or is one of more than 4,096.
     pub watched: Option<Watched>,
     /// How the descriptors of an epoll set are watched, at the last reading; `None` for poll and select,
     /// and for a set that was gone before it could be read.

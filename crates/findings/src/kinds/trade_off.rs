@@ -60,8 +60,8 @@ impl FindingKind for TradeOff {
     /// `95 % CI 0.95–0.99 and 200–900; CPU per acquisition ×1.02 and ÷350`.
     fn detail(&self, names: &Names<'_>) -> String {
         let ends = |rate: Estimate| {
-            let [low, high] = [rate.low, rate.high].map(significant);
-            (rate.low < rate.high).then(|| ci(&low, &high))
+            let [low, high] = rate.ci()?.map(significant);
+            Some(ci(&low, &high))
         };
         let rates = ends(self.rate_from).into_iter().chain(ends(self.rate_to));
         let rates = Some(rates.collect::<Vec<_>>().join(" and ")).filter(|text| !text.is_empty());

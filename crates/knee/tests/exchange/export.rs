@@ -106,6 +106,10 @@ fn an_export_replaces_nothing_but_an_export_of_its_format() {
     }
     assert!(std::fs::read(&record).unwrap() == before);
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "**knee** is mine");
+    let quotes = knee.at("quotes.md");
+    std::fs::write(&quotes, format!("{}\nrun,workload,subject,", "A long text. ".repeat(100)))
+        .unwrap();
+    assert_eq!(knee.run(&["export", "--format", "csv", "-o", &quotes]).code, Some(2), "far below");
     let inode = || std::fs::metadata(&csv).unwrap().ino();
     let first = inode();
     let link = knee.at("link.csv");

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "github-action-benchmark",
     about: "medians for the action of that name: customSmallerIsBetter or customBiggerIsBetter",
-    mark: ", knee ",
+    mark: " rounds\\nrun ",
     choices: &[What::Smaller, What::Bigger],
     check,
     content: Content::Figures,

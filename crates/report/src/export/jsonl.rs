@@ -14,7 +14,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "jsonl",
     about: "JSON lines: one object for each figure of each cell, with its samples, for jq and DuckDB",
-    mark: "\",\"workload\":\"",
+    mark: ",\"timed_ns\":",
     choices: &[],
     check,
     content: Content::Figures,

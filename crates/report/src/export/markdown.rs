@@ -8,7 +8,7 @@ use crate::text::{self, NO_FIGURE, averages, leads::sign};
 use ::findings::format::{self, Unit, count};
 use ::findings::grouping::distinct;
 use ::findings::{Caveat, Finding, VerdictWord};
-use analysis::{Averages, Estimate, Row, Table};
+use analysis::{Averages, Row, Table};
 use model::Run;
 use printable::{for_spreadsheet, one_line};
 use std::io::{self, Write};
@@ -159,16 +159,14 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
     let Some(at) = row.cells.get(column).and_then(Option::as_ref) else {
         return NO_FIGURE.to_owned();
     };
-    let Estimate { value, low, high } = at.median;
-    let figure = unit.figure(value);
+    let figure = unit.figure(at.median.value);
     let figure = match text::leads::mark(table, column, &row.subject) {
         Some(mark) => format!("**{figure}**\\{}", sign(mark)),
         None => figure,
     };
-    if low < high {
-        format!("{figure} ({}–{})", unit.figure(low), unit.figure(high))
-    } else {
-        figure
+    match at.median.ci() {
+        Some([low, high]) => format!("{figure} ({}–{})", unit.figure(low), unit.figure(high)),
+        None => figure,
     }
 }
 
@@ -182,7 +180,7 @@ fn growth(row: &Row) -> String {
 fn notes(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Result<()> {
     let marks = text::leads::legend(table, sign);
     let intervals = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let has_interval = intervals.into_iter().any(|at| at.median.low < at.median.high);
+    let has_interval = intervals.into_iter().any(|at| at.median.ci().is_some());
     let interval = has_interval.then(|| "in brackets: the 95 % CI of the median".to_owned());
     let shared = text::notes::shared_notes(table).into_iter();
     let reasons = rows(table, selection).flat_map(|row| {

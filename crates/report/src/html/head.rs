@@ -72,9 +72,7 @@ pub(crate) fn with_remedy(text: &str, remedy: &str) -> Markup {
 /// The ends of a 95 % CI as they stand below a figure; nothing where it has no width.
 pub(crate) fn interval(figure: Estimate, write: impl Fn(f64) -> String) -> Markup {
     html! {
-        @if figure.low < figure.high {
-            span.interval { (write(figure.low)) "–" (write(figure.high)) }
-        }
+        @if let Some([low, high]) = figure.ci() { span.interval { (write(low)) "–" (write(high)) } }
     }
 }
 

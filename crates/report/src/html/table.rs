@@ -9,7 +9,7 @@ use crate::text::{self, NO_FIGURE, leads::Mark, notes::StatedFact};
 use ::findings::answer::listed as listed_in;
 use ::findings::format::exponent_of;
 use ::findings::{FindingKind, Names, VerdictWord};
-use analysis::{Estimate, Growth, PointSummary, Row, Table};
+use analysis::{Growth, PointSummary, Row, Table};
 use findings::format::{Unit, ci, count, list, proportion, significant};
 use findings::grouping::grouped;
 use maud::{Markup, html};
@@ -226,9 +226,10 @@ fn verdict_cell(table: &Table, row: &Row) -> Markup {
 }
 
 fn evidence(growth: &Growth) -> Markup {
-    let Estimate { low, high, .. } = growth.factor;
     html! {
-        @if low < high { span.interval { (ci(&significant(low), &significant(high))) } }
+        @if let Some([low, high]) = growth.factor.ci() {
+            span.interval { (ci(&significant(low), &significant(high))) }
+        }
         @if let Some(exponent) = exponent_of(growth) { span.interval { (exponent) } }
     }
 }

@@ -29,7 +29,7 @@ fn written_bytes(run: &Run, format: &str, what: impl Into<Option<What>>) -> Vec<
 /// Whether a file has the mark of its format near its beginning, if that has one.
 pub fn is_marked(format: &Format, bytes: &[u8]) -> bool {
     let mark = format.mark.as_bytes();
-    mark.is_empty() || bytes.windows(mark.len()).take(1 << 16).any(|part| part == mark)
+    mark.is_empty() || bytes.windows(mark.len()).take(1 << 10).any(|part| part == mark)
 }
 
 /// A run whose every word is awkward.
